@@ -1,0 +1,87 @@
+"""What flows out: a page and its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["article", "social", "feed", "forum", "product", "documentation", "page"]
+Tables = Literal["markdown", "html"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link in the body: absolute `url`, visible `text`."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in the body: absolute `url`, alternative text, caption of its figure."""
+
+    url: str
+    alt: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """A video or audio in the body; `type` is `video`, `audio` or `embed`."""
+
+    url: str
+    type: Literal["video", "audio", "embed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What the page says of itself; None where it does not say."""
+
+    author: str | None = None
+    published: str | None = None
+    modified: str | None = None
+    language: str | None = None
+    description: str | None = None
+    canonical_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One row of `explain`: an element that competed to be the body, and how it was judged."""
+
+    element: str
+    chars: int
+    p_share: float
+    link_share: float
+    score: float
+    won: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The main content of one page.
+
+    `markdown`, `text` and `html` are three faces of the same clean tree. `source` says where the
+    body was found: `body` (the markup), `payload:NAME` (data inside the page) or `description`.
+    `url` is the final address, after redirects, or None when a caller gave only bytes.
+    """
+
+    url: str | None
+    title: str | None
+    site: str | None
+    kind: Kind
+    markdown: str
+    text: str
+    html: str
+    hero_image_url: str | None = None
+    truncated: bool = False
+    source: str = "body"
+    tier: Literal["static", "rendered"] = "static"
+    metadata: Metadata = field(default_factory=Metadata)
+    links: tuple[Link, ...] = ()
+    images: tuple[Image, ...] = ()
+    media: tuple[Media, ...] = ()
+    explain: tuple[Candidate, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)
+    """Milliseconds by stage: fetch, render, extract, convert."""
