@@ -68,6 +68,19 @@ def test_portal_answers_do_not_hang_on_ids(name: str, ids: list[str]) -> None:
     assert renamed.text == original.text
 
 
+@pytest.mark.parametrize("name", sorted(folder.name for folder in ROOT.glob("markdown-table-*")))
+def test_tables_are_rectangular(name: str) -> None:
+    """Every row of a Markdown table has as many cells as its header, spans and pipes or not."""
+    answer = _answer(load(ROOT / name))
+    assert isinstance(answer, Page)
+    tables = re.findall(r"(?:^\|.*\n?)+", answer.markdown, flags=re.MULTILINE)
+    assert tables
+    for table in tables:
+        rows = table.strip().split("\n")
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1, table
+        assert [bool(re.fullmatch(r"[|:\- ]+", row)) for row in rows].count(True) == 1, table
+
+
 def test_text_and_bytes_give_one_answer() -> None:
     """A caller that decoded the page itself gets what the bytes give."""
     capture = load(ROOT / "widget-articles")
