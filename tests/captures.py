@@ -238,7 +238,7 @@ _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 def outline(markdown: str) -> list[str]:
-    """What a Markdown text says, a line for each token, whatever marks it says it with.
+    """Say what a Markdown text says, a line for each token, whatever marks it says it with.
 
     `*` and `-` bullets, tight and loose lists, escapes that were not needed and ways to break a line
     come out the same; a lost bullet, a squashed word or an unescaped mark does not.

@@ -23,7 +23,7 @@ def _answer(capture: Capture) -> Page | Failure:
 
 
 def _told(answer: Page | Failure) -> tuple[object, ...]:
-    """Everything an answer says but the time it took."""
+    """List everything an answer says but the time it took."""
     if isinstance(answer, Failure):
         return (answer.code, *answer.as_dict().items())
     return tuple(getattr(answer, name) for name in Page.__dataclass_fields__ if name != "timings")
