@@ -48,7 +48,7 @@ class Limits(Section):
     max_header_bytes: int = Field(65_536, gt=0)
     max_redirects: int = Field(3, ge=0, le=20)
     max_nodes: int = Field(250_000, gt=0)
-    max_depth: int = Field(200, ge=20, le=400)
+    max_depth: int = Field(500, ge=20, le=500)
     extract_cpu_seconds: int = Field(5, gt=0)
     worker_memory_bytes: int = Field(1_073_741_824, ge=134_217_728)
 

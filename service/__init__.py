@@ -1,0 +1,1 @@
+from service.extraction import extract
