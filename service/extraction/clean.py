@@ -41,7 +41,7 @@ _UNSPACED_JOIN = re.compile(r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
 _SOFT_HYPHEN = "\u00ad"
 
-Action = Literal["block", "inline", "boundary", "nothing"]
+Action = Literal["block", "inline", "boundary", "skip", "nothing"]
 
 
 @dataclass(slots=True)
@@ -49,9 +49,16 @@ class Clean:
     """The clean tree under a `<div>`, and what stands in it."""
 
     root: HtmlElement
-    links: list[Link] = field(default_factory=list)
-    images: list[Image] = field(default_factory=list)
     media: list[Media] = field(default_factory=list)
+
+    def links(self) -> tuple[Link, ...]:
+        """The links with text, in order."""
+        pairs = ((a.get("href"), _SPACES.sub(" ", "".join(a.itertext())).strip()) for a in self.root.iter("a"))
+        return tuple(Link(href, text) for href, text in pairs if text)
+
+    def images_with_captions(self) -> tuple[Image, ...]:
+        """The images, each with its alternative text and the caption of its figure."""
+        return tuple(Image(i.get("src"), i.get("alt") or "", _caption(i)) for i in self.root.iter("img"))
 
 
 def clean(parts: Iterable[HtmlElement], base: str | None) -> Clean:
@@ -83,7 +90,10 @@ class _Writer:
         for event, element in walk:
             if event == "start":
                 actions.append(self._start(element))
-                self.text(element.text)
+                if actions[-1][0] == "skip":
+                    walk.skip_subtree()
+                else:
+                    self.text(element.text)
             else:
                 self._end(*actions.pop())
                 if element is not part:
@@ -105,7 +115,12 @@ class _Writer:
             self._media(element)
         elif tag in _INLINE:
             return self._inline(element)
+        elif tag == "math" or tag == "span" and "katex-html" in (element.get("class") or ""):
+            self._math(element)
+            return "skip", depth
         elif tag in _KEPT and tag != "p" and self._admits(element):
+            self.boundary()
+            depth = len(self.stack)
             self._open(element)
             return "block", depth
         elif tag in BLOCK:
@@ -135,7 +150,7 @@ class _Writer:
         if tag in _TABLE_PARTS:
             return top.tag in _ROWS
         if top.tag in _PHRASING:
-            return tag == "pre" and top.tag in ("td", "th") and False
+            return False
         if tag == "table":
             return is_data_table(element)
         return True
@@ -177,7 +192,6 @@ class _Writer:
         return self.out
 
     def _open(self, element: HtmlElement) -> None:
-        self.boundary()
         self.break_due = False
         tag = element.tag
         top = self.stack[-1]
@@ -276,6 +290,18 @@ class _Writer:
         self.wanted.append((name, attributes))
         return "inline", 0
 
+    def _math(self, element: HtmlElement) -> None:
+        """A formula once, as the TeX its MathML carries; without it, its symbols. KaTeX draws it again in HTML."""
+        if element.tag != "math":
+            return
+        notes = [note for note in element.iter("annotation") if "tex" in (note.get("encoding") or "")]
+        source = "".join(notes[0].itertext() if notes else element.itertext()).strip()
+        if source:
+            self.wanted.append(("code", {"class": "language-math"}))
+            self.text(source)
+            self.wanted.pop()
+            self.opened = self.opened[: len(self.wanted)]
+
     def _image(self, element: HtmlElement) -> None:
         source = image_source(element, self.base)
         if source is None or source in self.seen:
@@ -305,6 +331,12 @@ class _Writer:
 
     def _in_pre(self) -> bool:
         return len(self.stack) > 1 and self.stack[-2].tag == "pre"
+
+
+def _caption(image: HtmlElement) -> str:
+    figure = next(image.iterancestors("figure"), None)
+    caption = figure.find(".//figcaption") if figure is not None else None
+    return _SPACES.sub(" ", "".join(caption.itertext())).strip() if caption is not None else ""
 
 
 def _has_content(element: HtmlElement) -> bool:

@@ -122,6 +122,22 @@ def text_of(element: HtmlElement) -> str:
     return collapse("".join(_pieces(element)))
 
 
+def text_lines(root: HtmlElement) -> list[str]:
+    """The visible text of a tree, a line for each block that has any."""
+    lines, current = [], []
+    body = root.find("body")
+    for piece in _pieces(root if body is None else body):
+        if piece == " ":
+            if line := collapse("".join(current)):
+                lines.append(line)
+            current = []
+        else:
+            current.append(piece)
+    if line := collapse("".join(current)):
+        lines.append(line)
+    return lines
+
+
 def _pieces(element: HtmlElement) -> Iterator[str]:
     for event, node in etree.iterwalk(element, events=("start", "end")):
         block = node.tag in BLOCK or node.tag == "br"

@@ -1,0 +1,119 @@
+"""Walls and dead pages: named by phrase, by challenge mark-up and by upstream status, never returned as a body.
+
+The phrases stand in `walls.yaml`, by kind and language. A page is one only while it is short: an
+article that quotes a wall, or merely loads a vendor's script, passes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from service.failures import BlockedBySite, Failure, PageNotFound
+from service.settings import Extraction
+
+PROSE_CHARS = 80
+"""Characters from which a line is prose, the evidence that a page is more than its notice."""
+
+REST_CHARS = 800
+"""Prose beside the notice from which the page is an article about it. The longest wall measured has 704 in all."""
+
+MARKUP_CHARS = 700
+"""Visible text up to which challenge mark-up makes a page a challenge; pages that load such a script have more."""
+
+_QUOTES = "\"'“”‘’„‟«»‹›「」『』〈〉《》＂"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The compiled phrases of one kind of wall."""
+
+    anywhere: re.Pattern[str]
+    titles: re.Pattern[str] | None
+
+
+@cache
+def _data() -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("walls.yaml").read_text(encoding="utf-8"))
+    return data
+
+
+@cache
+def _phrases(kind: str) -> Phrases:
+    section = _data()[kind]
+    titles = [phrase for group in section.get("titles", {}).values() for phrase in group]
+    phrases = [phrase for group in section["phrases"].values() for phrase in group]
+    return Phrases(_any_of(phrases), _any_of(titles) if titles else None)
+
+
+@cache
+def _markup() -> list[tuple[str, re.Pattern[str]]]:
+    return [(vendor, re.compile("|".join(patterns), re.I)) for vendor, patterns in _data()["markup"].items()]
+
+
+def _any_of(phrases: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(_fold(phrase)) for phrase in sorted(phrases, key=len, reverse=True)))
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.replace("’", "'").casefold().split())
+
+
+def wall_of(title: str | None, lines: list[str], html: str, status: int, weights: Extraction) -> Failure | None:
+    """The failure that a page of these visible `lines` is, or None when it is an honest page.
+
+    `lines` are the blocks of the whole page after noise, `html` its source, `status` the origin's answer.
+    """
+    total = sum(map(len, lines))
+    if total <= MARKUP_CHARS:
+        for vendor, pattern in _markup():
+            if pattern.search(html):
+                return BlockedBySite(f"The site answers with a {vendor} challenge.", reason=f"challenge: {vendor}", upstream_status=status)
+    for kind, cap in (("bot", weights.bot_wall_chars), ("login", weights.dead_page_chars), ("consent", weights.dead_page_chars),
+                      ("region", weights.dead_page_chars), ("dead", weights.dead_page_chars)):  # fmt: skip
+        if total > cap:
+            continue
+        evidence = _evidence(_phrases(kind), title, lines)
+        if evidence is not None:
+            if kind == "dead":
+                return PageNotFound("The page does not exist or was deleted.", reason=evidence, upstream_status=status)
+            return BlockedBySite(_MESSAGES[kind], reason=f"{kind}: {evidence}", upstream_status=status)
+    return None
+
+
+_MESSAGES = {
+    "bot": "The site refuses automated readers.",
+    "login": "The site shows the page to signed-in readers only.",
+    "consent": "The site shows a consent screen instead of the page.",
+    "region": "The site does not serve this region.",
+}
+
+
+def _evidence(phrases: Phrases, title: str | None, lines: list[str]) -> str | None:
+    """The phrase found, unless the page has prose of its own beside it."""
+    rest = 0
+    found: str | None = None
+    for line in lines:
+        folded = _fold(line)
+        match = next((m for m in phrases.anywhere.finditer(folded) if not _is_quoted(folded, m)), None)
+        if match is not None:
+            found = found or match.group(0)
+        elif len(line) >= PROSE_CHARS:
+            rest += len(line)
+    if found is None and title and phrases.titles is not None:
+        match = phrases.titles.search(_fold(title))
+        # A title alone proves nothing: an article may be called so. With hardly any prose it is the page.
+        if match is not None and rest < PROSE_CHARS * 3:
+            return match.group(0)
+    return found if rest < REST_CHARS else None
+
+
+def _is_quoted(line: str, match: re.Match[str]) -> bool:
+    before, after = line[: match.start()].rstrip(), line[match.end() :].lstrip(" .!…。")
+    opens = any(before.count(mark) for mark in _QUOTES if mark != "'")
+    return bool(opens and any(mark in after for mark in _QUOTES)) and len(line) > len(match.group(0)) * 1.5
