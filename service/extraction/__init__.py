@@ -147,6 +147,8 @@ def _page(
     extracted = time.perf_counter()
     site = metadata.site_of(facts, url)
     title = metadata.title_of(facts, site, url)
+    if title:
+        chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)
     images = chosen.images_with_captions()
     links = chosen.links()

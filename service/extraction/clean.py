@@ -22,6 +22,10 @@ from service.page import Image, Link, Media
 MAX_DEPTH = 40
 """Deepest nesting of a clean tree; further blocks become paragraphs. Converters recurse on depth."""
 
+TITLE_BLOCKS = 6
+"""Blocks at the start of a body among which the copy of its title is looked for: kicker, image, byline may precede it."""
+
+_NOT_WORD = re.compile(r"[\W_]+")
 _INLINE = {
     "a": "a", "strong": "strong", "b": "strong", "em": "em", "i": "em", "code": "code", "kbd": "kbd", "samp": "samp",
     "tt": "code", "var": "em", "del": "del", "s": "del", "strike": "del", "sub": "sub", "sup": "sup", "mark": "mark",
@@ -55,6 +59,14 @@ class Clean:
         """The links with text, in order."""
         pairs = ((a.get("href"), _SPACES.sub(" ", "".join(a.itertext())).strip()) for a in self.root.iter("a"))
         return tuple(Link(href, text) for href, text in pairs if text)
+
+    def drop_title(self, title: str) -> None:
+        """Remove the heading that only repeats the title, where it opens the body."""
+        wanted = _NOT_WORD.sub("", title).casefold()
+        for element in list(self.root)[:TITLE_BLOCKS]:
+            if element.tag in ("h1", "h2", "h3") and _NOT_WORD.sub("", "".join(element.itertext())).casefold() == wanted:
+                self.root.remove(element)
+                return
 
     def images_with_captions(self) -> tuple[Image, ...]:
         """The images, each with its alternative text and the caption of its figure."""
@@ -281,10 +293,12 @@ class _Writer:
         attributes: dict[str, str] = {}
         if element.tag == "a":
             href = resolve(self.base, element.get("href"))
-            if href is None or any(tag == "a" for tag, _ in self.wanted):
+            if href is None:
                 return "nothing", 0
             attributes["href"] = href
         name = _INLINE[element.tag]
+        if any(tag == name for tag, _ in self.wanted):  # bold in bold says nothing, and must not nest without end
+            return "nothing", 0
         if name == "q":
             self.text("“")
         self.wanted.append((name, attributes))

@@ -14,7 +14,7 @@ from lxml.html import HtmlElement
 from service.settings import Extraction
 
 CANDIDATES = frozenset(("article", "main", "section", "div", "td"))
-"""Elements that may be the body; `<body>` itself only where nothing else holds text."""
+"""Elements that may be the body; `<body>` itself only where most of its text is in none of them."""
 
 
 @dataclass(slots=True)
@@ -100,6 +100,18 @@ def rank(root: HtmlElement, measures: Measures, weights: Extraction) -> list[tup
         if element.tag in CANDIDATES and counts.chars
     ]
     body = root.find("body")
-    if body is not None and not any(points for points, _ in scored) and measures[body].chars:
+    if body is not None and 2 * _outside(body, measures) > measures[body].chars:
         scored.append((score(measures[body], weights), body))
     return sorted(scored, key=lambda row: -row[0])
+
+
+def _outside(body: HtmlElement, measures: Measures) -> int:
+    """Visible characters of `<body>` that no candidate holds: a flat document's text."""
+    held, stack = 0, list(body)
+    while stack:
+        element = stack.pop()
+        if element.tag in CANDIDATES and element.tag != "td":
+            held += measures[element].chars
+        else:
+            stack.extend(element)
+    return measures[body].chars - held

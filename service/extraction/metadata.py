@@ -112,10 +112,18 @@ def _cut(title: str, brands: set[str]) -> str:
         if not separators:
             break
         last, first = separators[-1], separators[0]
-        if _key(title[last.end() :]) in brands:
+        if _is_brand(title[last.end() :], brands):
             title = title[: last.start()].strip()
-        elif _key(title[: first.start()]) in brands:
+        elif _is_brand(title[: first.start()], brands):
             title = title[first.end() :].strip()
         else:
             break
     return title
+
+
+def _is_brand(part: str, brands: set[str]) -> bool:
+    """Whether a part of a title names the site: a brand, or one lengthened or shortened ("Small Boats Board")."""
+    key = _key(part)
+    return key in brands or any(
+        len(brand) >= 5 and len(key) >= 5 and (key.startswith(brand) or brand.startswith(key)) for brand in brands
+    )

@@ -26,6 +26,7 @@ REST_CHARS = 800
 MARKUP_CHARS = 700
 """Visible text up to which challenge mark-up makes a page a challenge; pages that load such a script have more."""
 
+_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _QUOTES = "\"'“”‘’„‟«»‹›「」『』〈〉《》＂"
 
 
@@ -58,6 +59,11 @@ def _markup() -> list[tuple[str, re.Pattern[str]]]:
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(_fold(phrase)) for phrase in sorted(phrases, key=len, reverse=True)))
+
+
+def _size(text: str) -> int:
+    """Characters, those of Chinese, Japanese and Korean counted twice: they say as much as two Latin ones."""
+    return len(text) + len(_WIDE.findall(text))
 
 
 def _fold(text: str) -> str:
@@ -103,8 +109,8 @@ def _evidence(phrases: Phrases, title: str | None, lines: list[str]) -> str | No
         match = next((m for m in phrases.anywhere.finditer(folded) if not _is_quoted(folded, m)), None)
         if match is not None:
             found = found or match.group(0)
-        elif len(line) >= PROSE_CHARS:
-            rest += len(line)
+        elif (size := _size(line)) >= PROSE_CHARS:
+            rest += size
     if found is None and title and phrases.titles is not None:
         match = phrases.titles.search(_fold(title))
         # A title alone proves nothing: an article may be called so. With hardly any prose it is the page.
