@@ -3,6 +3,7 @@
 from service.extraction import extract
 from service.failures import Failure
 from service.page import Page
+from service.reader import Reader
 from service.settings import Settings
 
-__all__ = ["Failure", "Page", "Settings", "extract"]
+__all__ = ["Failure", "Page", "Reader", "Settings", "extract"]
