@@ -1,0 +1,58 @@
+"""The HTTP face: routes, failures and limits put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from service.api import routes
+from service.api.errors import on_bug, on_failure, on_http_error
+from service.api.middleware import BodyLimit, RequestContext
+from service.failures import Failure
+from service.reader import Reader
+from service.settings import Settings
+
+
+def create_app(settings: Settings | None = None) -> Starlette:
+    """The ASGI application. Its reader starts and stops with it."""
+    settings = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with Reader(settings) as reader:
+            app.state.reader = reader
+            app.state.slots = anyio.Semaphore(settings.server.max_concurrent)
+            yield
+
+    return Starlette(
+        routes=[
+            Route("/v1/read", routes.read, methods=["POST"]),
+            Route("/v1/extract", routes.extract, methods=["POST"]),
+            Route("/read/{url:path}", routes.read_path, methods=["GET"]),
+            Route("/healthz", routes.healthz, methods=["GET"]),
+            Route("/readyz", routes.readyz, methods=["GET"]),
+            Route("/openapi.json", routes.openapi, methods=["GET"]),
+            Route("/docs", routes.docs, methods=["GET"]),
+        ],
+        middleware=[Middleware(RequestContext), Middleware(BodyLimit, limit=settings.server.max_request_bytes)],
+        exception_handlers={
+            Failure: on_failure,
+            HTTPException: on_http_error,
+            routes.ClientGone: _on_client_gone,
+            Exception: on_bug,
+        },
+        lifespan=lifespan,
+    )
+
+
+async def _on_client_gone(request: Request, error: Exception) -> Response:
+    request.state.code = "CLIENT_GONE"
+    return Response(status_code=499)  # nobody reads it; the log does

@@ -1,0 +1,83 @@
+"""Around every request: its id, its log line, its size limit. Plain ASGI, so that streaming and disconnects pass."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.failures import InvalidRequest
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_log = logging.getLogger("bonmun.access")
+
+
+class RequestContext:
+    """Gives each request an id (the caller's `X-Request-ID` where it is plain), and logs one line for it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection event."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        scope["request_id"] = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        state = scope.setdefault("state", {})
+        started = time.perf_counter()
+        status = 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = scope["request_id"]
+                headers["X-Content-Type-Options"] = "nosniff"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, answer)
+        finally:
+            route = scope.get("route")
+            fields = {
+                "request_id": scope["request_id"],
+                "method": scope["method"],
+                "route": getattr(route, "path", None),
+                "status": status or None,
+                "code": state.get("code"),
+                "host": state.get("host"),
+                "ms": round(1e3 * (time.perf_counter() - started), 1),
+            }
+            _log.info("request" if status else "request dropped by the client", extra={"fields": fields})
+
+
+class BodyLimit:
+    """Refuses a request body over `limit` bytes while it streams in, whatever its Content-Length says."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self.app = app
+        self.limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection event."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self.limit:
+                raise InvalidRequest(f"The request's body is over {self.limit:,} bytes.", reason="body")
+            return message
+
+        await self.app(scope, counted, send)

@@ -1,0 +1,168 @@
+"""What callers send and get: the shapes of requests and answers, validated by pydantic and the source of OpenAPI."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from service.failures import InvalidRequest
+from service.page import Kind, Page, Tables
+
+Model = TypeVar("Model", bound=BaseModel)
+Section = Literal["html", "text", "links", "images", "media", "metadata", "explain"]
+
+
+def _tables(value: Any) -> Any:
+    return value.strip().lower() or "markdown" if isinstance(value, str) else value
+
+
+class Options(BaseModel):
+    """What both kinds of request may ask for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    include: list[Section] = Field([], description="Extra sections of the answer.")
+    selector: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="CSS selector: take this element as the body."
+    )
+    tables: Annotated[Tables, BeforeValidator(_tables)] = Field("markdown", description="Tables as Markdown or as HTML.")
+    offset: int = Field(0, ge=0, description="Characters of the Markdown to skip.")
+    limit: int | None = Field(None, gt=0, description="Characters of Markdown to give.")
+
+
+class ReadRequest(Options):
+    """`POST /v1/read`."""
+
+    url: str = Field(description="The http or https address to read.", min_length=1)
+    render: bool | Literal["always"] | None = Field(
+        None, description="false: static tier only; true: a browser where the static body is missing; always: skip that gate."
+    )
+    wait_for: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="CSS selector to wait for; render tier only."
+    )
+    timeout: float | None = Field(None, gt=0, description="Seconds for everything, clamped to the service's limit.", strict=False)
+    max_age: int | None = Field(None, ge=0, description="Accept a cached answer this many seconds old; 0 refetches.")
+
+
+class ExtractRequest(Options):
+    """`POST /v1/extract` as JSON."""
+
+    html: str = Field(description="The page's source.")
+    url: str | None = Field(None, description="Its address, to resolve links against.")
+
+
+class Answer(BaseModel):
+    """A page's main content. The first seven fields are always there, null where unknown."""
+
+    url: str | None
+    title: str | None
+    site: str | None
+    kind: Kind
+    markdown: str
+    hero_image_url: str | None
+    truncated: bool
+    tier: Literal["static", "rendered"]
+    source: str = Field(description="`body`, `payload:NAME` or `description`.")
+    total_chars: int = Field(description="Characters of the whole Markdown.")
+    next_offset: int | None = Field(description="Where the next piece begins; null at the end.")
+    elapsed_ms: float
+    timeout: float | None = Field(description="The time budget in force, seconds; null where nothing was fetched.")
+    html: str | None = None
+    text: str | None = None
+    links: list[dict[str, Any]] | None = None
+    images: list[dict[str, Any]] | None = None
+    media: list[dict[str, Any]] | None = None
+    metadata: dict[str, Any] | None = None
+    explain: list[dict[str, Any]] | None = None
+
+
+class Error(BaseModel):
+    """Why there is no answer; `reason` names the evidence, `retry_after` is in seconds."""
+
+    code: str
+    message: str
+    retryable: bool
+    retry_after: int | None
+    upstream_status: int | None
+    reason: str | None
+    url: str | None
+
+
+class ErrorAnswer(BaseModel):
+    """The envelope of every failure."""
+
+    error: Error
+
+
+def answer_of(page: Page, options: Options, elapsed_ms: float, timeout: float | None) -> dict[str, Any]:
+    """A page as the JSON object of an answer, cut to the piece that was asked for."""
+    total = len(page.markdown)
+    end = total if options.limit is None else min(total, options.offset + options.limit)
+    answer: dict[str, Any] = {
+        "url": page.url,
+        "title": page.title,
+        "site": page.site,
+        "kind": page.kind,
+        "markdown": page.markdown[options.offset : end],
+        "hero_image_url": page.hero_image_url,
+        "truncated": page.truncated,
+        "tier": page.tier,
+        "source": page.source,
+        "total_chars": total,
+        "next_offset": end if end < total else None,
+        "elapsed_ms": round(elapsed_ms, 1),
+        "timeout": timeout,
+    }
+    for section in dict.fromkeys(options.include):
+        value = getattr(page, section)
+        if section == "metadata":
+            value = asdict(value)
+        elif section in ("links", "images", "media", "explain"):
+            value = [asdict(item) for item in value]
+        answer[section] = value
+    return answer
+
+
+def parse_json(model: type[Model], body: bytes) -> Model:
+    """A request's JSON body as `model`; raises `InvalidRequest` naming the place or the field."""
+    try:
+        data = json.loads(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"The body is not UTF-8 (byte {error.start}).", reason="body") from None
+    except json.JSONDecodeError as error:
+        raise InvalidRequest(
+            f"The body is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}.", reason="body"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InvalidRequest("The body is not valid JSON: it is nested too deeply or a number is too long.", reason="body") from None
+    if not isinstance(data, dict):
+        raise InvalidRequest("The body must be a JSON object.", reason="body")
+    return validate(model, data)
+
+
+def validate(model: type[Model], data: dict[str, Any]) -> Model:
+    """Fields as `model`; raises `InvalidRequest` naming the first wrong one."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise InvalidRequest(_sentence(model, problem), reason=str(problem["loc"][0]) if problem["loc"] else "body") from None
+
+
+def _sentence(model: type[BaseModel], problem: Any) -> str:
+    name = str(problem["loc"][0]) if problem["loc"] else "body"
+    if problem["type"] == "missing":
+        return f"`{name}` is required."
+    if problem["type"] == "extra_forbidden":
+        return f"`{name}` is no field of this request (fields: {', '.join(model.model_fields)})."
+    if name == "render":
+        return '`render` must be true, false or "always".'
+    if name == "include":
+        return f"`include` must be a list of: {', '.join(Section.__args__)}."  # type: ignore[attr-defined]
+    if name == "tables":
+        return '`tables` must be "markdown" or "html".'
+    message = str(problem["msg"])
+    return f"`{name}` is wrong: {message[:1].lower()}{message[1:]}."

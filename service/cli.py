@@ -1,0 +1,228 @@
+"""The command line: `bonmun serve`, `read`, `extract`, `explain`, `capture`, `config`.
+
+Markdown goes to standard output, everything else to standard error. Each failure has its own exit
+status (`Failure.exit_status`); a wrong setting is 78 (EX_CONFIG of sysexits).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ipaddress
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import yaml
+
+from service.api import create_app
+from service.api.logs import configure
+from service.api.schema import Options, answer_of
+from service.capture import write_capture
+from service.extraction import extract
+from service.failures import Failure, InvalidRequest
+from service.page import Candidate, Page
+from service.reader import Reader
+from service.settings import Settings, SettingsError, load
+
+EX_CONFIG = 78
+SECTIONS = ("html", "text", "links", "images", "media", "metadata", "explain")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        settings = load(options.config)
+        status: int = options.run(options, settings)
+        sys.stdout.flush()
+        return status
+    except SettingsError as error:
+        print(f"bonmun: {error}", file=sys.stderr)
+        return EX_CONFIG
+    except Failure as failure:
+        print(f"bonmun: {failure.code}: {failure.message}" + (f" [{failure.reason}]" if failure.reason else ""), file=sys.stderr)
+        return failure.exit_status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output is gone (`| head`): not an error, and nothing more can be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _serve(options: argparse.Namespace, settings: Settings) -> int:
+    overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
+    server = settings.server.model_copy(update=overrides)
+    settings = settings.model_copy(update={"server": server})
+    configure(server.log_level)
+    if not _is_loopback(server.host):
+        logging.getLogger("bonmun").warning("listening on %s: anyone who reaches it may use it", server.host)
+    uvicorn.run(
+        create_app(settings),
+        host=server.host,
+        port=server.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=round(server.shutdown_seconds),
+    )
+    return 0
+
+
+def _read(options: argparse.Namespace, settings: Settings) -> int:
+    async def read() -> Page:
+        async with Reader(settings) as reader:
+            return await reader.read(
+                options.url,
+                render=True if options.render else None,
+                selector=options.selector,
+                tables=options.tables,
+                timeout=options.timeout,
+            )
+
+    _print(asyncio.run(read()), options)
+    return 0
+
+
+def _extract(options: argparse.Namespace, settings: Settings) -> int:
+    page = extract(
+        _input(options.file),
+        options.url,
+        options.content_type,
+        selector=options.selector,
+        tables=options.tables,
+        settings=settings,
+    )
+    _print(page, options)
+    return 0
+
+
+def _explain(options: argparse.Namespace, settings: Settings) -> int:
+    if options.source.startswith(("http://", "https://")):
+
+        async def read() -> Page:
+            async with Reader(settings) as reader:
+                return await reader.read(options.source)
+
+        page = asyncio.run(read())
+    else:
+        page = extract(_input(options.source), options.url, settings=settings)
+    print(_table(page.explain, settings))
+    print(f"\nbody from: {page.source}   kind: {page.kind}   characters: {len(page.text)}", file=sys.stderr)
+    return 0
+
+
+def _capture(options: argparse.Namespace, settings: Settings) -> int:
+    folder = asyncio.run(write_capture(options.url, Path(options.into), settings))
+    print(folder)
+    return 0
+
+
+def _config(options: argparse.Namespace, settings: Settings) -> int:
+    print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")
+    return 0
+
+
+def _table(rows: Sequence[Candidate], settings: Settings) -> str:
+    """Candidates as an aligned table: what each holds, the two factors, the score."""
+    weights = settings.extraction
+    head = ("", "score", "chars", "p share", "× paragraphs", "link share", "× links", "element")
+    lines = [
+        (
+            "won" if row.won else "",
+            f"{row.score:.1f}",
+            str(row.chars),
+            f"{row.p_share:.3f}",
+            f"{weights.p_floor + weights.p_weight * row.p_share:.3f}",
+            f"{row.link_share:.3f}",
+            f"{max(0.0, 1 - weights.link_discount * row.link_share):.3f}",
+            row.element[:80],
+        )
+        for row in rows
+    ]
+    widths = [max(len(line[column]) for line in [head, *lines]) for column in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) if column in (0, 7) else cell.rjust(width) for column, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+        for line in [head, *lines]
+    )
+
+
+def _print(page: Page, options: argparse.Namespace) -> None:
+    if options.json:
+        wanted = Options.model_validate({"include": options.include})
+        answer = answer_of(page, wanted, sum(page.timings.values()), None)
+        print(json.dumps(answer, ensure_ascii=False, indent=2))
+    else:
+        print(page.markdown)
+
+
+def _input(name: str) -> bytes:
+    if name == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise InvalidRequest(f"{name} cannot be read: {error.strerror}", reason="file") from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bonmun", description="The main content of a web page, as Markdown.")
+    parser.add_argument("--config", metavar="FILE", help="settings file (default: $BONMUN_CONFIG, else ./config.yaml if there)")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="run the HTTP service")
+    serve.add_argument("--host", help="address to listen on (default: server.host)")
+    serve.add_argument("--port", type=int, help="port to listen on (default: server.port)")
+    serve.set_defaults(run=_serve)
+
+    read = commands.add_parser("read", help="read a page by its address")
+    read.add_argument("url", metavar="URL")
+    read.add_argument("--render", action="store_true", help="use a browser where the static page has no body")
+    read.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="budget for everything")
+    read.set_defaults(run=_read)
+
+    from_file = commands.add_parser("extract", help="extract from a file, or - for standard input")
+    from_file.add_argument("file", metavar="FILE")
+    from_file.add_argument("--url", help="the page's address, to resolve links against")
+    from_file.add_argument("--content-type", metavar="TYPE", help="the page's Content-Type header")
+    from_file.set_defaults(run=_extract)
+
+    for command in (read, from_file):
+        command.add_argument("--json", action="store_true", help="the whole answer as JSON instead of Markdown")
+        command.add_argument("--include", action="append", default=[], choices=SECTIONS, help="extra section for --json")
+        command.add_argument("--selector", metavar="CSS", help="take this element as the body")
+        command.add_argument("--tables", choices=("markdown", "html"), default="markdown", help="how tables are written")
+
+    explain = commands.add_parser("explain", help="show the candidates for the body and their scores")
+    explain.add_argument("source", metavar="FILE|URL")
+    explain.add_argument("--url", help="the page's address, for a file")
+    explain.set_defaults(run=_explain)
+
+    capture = commands.add_parser("capture", help="write bytes, headers and answer of a page into a capture folder")
+    capture.add_argument("url", metavar="URL")
+    capture.add_argument("--into", metavar="DIR", default="captures", help="folder of captures (default: captures)")
+    capture.set_defaults(run=_capture)
+
+    config = commands.add_parser("config", help="check the settings and show them as they are in force")
+    config.set_defaults(run=_config)
+    return parser
+
+
+def _seconds(text: str) -> float:
+    value: Any = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return float(value)
