@@ -37,7 +37,9 @@ async def write_capture(url: str, into: Path, settings: Settings) -> Path:
         text = yaml.safe_dump(_expectation(response, settings), sort_keys=False, allow_unicode=True, width=120)
         (folder / "expect.yaml").write_text(text, encoding="utf-8")
     except FileExistsError:
-        raise InvalidRequest(f"{folder} exists already: remove it or choose another with --into.", reason="into") from None
+        raise InvalidRequest(
+            f"{folder} exists already: remove it or choose another with --into.", reason="into"
+        ) from None
     except OSError as error:
         raise InvalidRequest(f"{folder} cannot be written: {error.strerror}", reason="into") from None
     return folder

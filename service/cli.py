@@ -46,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bonmun: {error}", file=sys.stderr)
         return EX_CONFIG
     except Failure as failure:
-        print(f"bonmun: {failure.code}: {failure.message}" + (f" [{failure.reason}]" if failure.reason else ""), file=sys.stderr)
+        print(
+            f"bonmun: {failure.code}: {failure.message}" + (f" [{failure.reason}]" if failure.reason else ""),
+            file=sys.stderr,
+        )
         return failure.exit_status
     except KeyboardInterrupt:
         return 130
@@ -148,7 +151,10 @@ def _table(rows: Sequence[Candidate], settings: Settings) -> str:
     ]
     widths = [max(len(line[column]) for line in [head, *lines]) for column in range(len(head))]
     return "\n".join(
-        "  ".join(cell.ljust(width) if column in (0, 7) else cell.rjust(width) for column, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+        "  ".join(
+            cell.ljust(width) if column in (0, 7) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
         for line in [head, *lines]
     )
 
@@ -180,7 +186,9 @@ def _is_loopback(host: str) -> bool:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bonmun", description="The main content of a web page, as Markdown.")
-    parser.add_argument("--config", metavar="FILE", help="settings file (default: $BONMUN_CONFIG, else ./config.yaml if there)")
+    parser.add_argument(
+        "--config", metavar="FILE", help="settings file (default: $BONMUN_CONFIG, else ./config.yaml if there)"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="run the HTTP service")
@@ -202,9 +210,13 @@ def _parser() -> argparse.ArgumentParser:
 
     for command in (read, from_file):
         command.add_argument("--json", action="store_true", help="the whole answer as JSON instead of Markdown")
-        command.add_argument("--include", action="append", default=[], choices=SECTIONS, help="extra section for --json")
+        command.add_argument(
+            "--include", action="append", default=[], choices=SECTIONS, help="extra section for --json"
+        )
         command.add_argument("--selector", metavar="CSS", help="take this element as the body")
-        command.add_argument("--tables", choices=("markdown", "html"), default="markdown", help="how tables are written")
+        command.add_argument(
+            "--tables", choices=("markdown", "html"), default="markdown", help="how tables are written"
+        )
 
     explain = commands.add_parser("explain", help="show the candidates for the body and their scores")
     explain.add_argument("source", metavar="FILE|URL")

@@ -32,7 +32,9 @@ class Reader:
         await self._workers.start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._tier is not None:
             await self._tier.aclose()
 
@@ -58,7 +60,9 @@ class Reader:
         """
         mode = self.settings.render.default if render is None else render
         if wait_for is not None and not mode:
-            raise InvalidRequest("`wait_for` needs `render`: without a browser nothing changes while waiting.", reason="wait_for")
+            raise InvalidRequest(
+                "`wait_for` needs `render`: without a browser nothing changes while waiting.", reason="wait_for"
+            )
         seconds = self.effective_timeout(timeout)
         deadline = asyncio.get_running_loop().time() + seconds
         if mode == "always":
@@ -133,4 +137,6 @@ async def _refreshed(visit: Visit, response: Response, failure: NoBody) -> Respo
 
 
 def _no_render_tier(url: str) -> Failure:
-    return Overloaded("The page needs a browser, and this service has no render tier.", reason="no render tier", url=url)
+    return Overloaded(
+        "The page needs a browser, and this service has no render tier.", reason="no render tier", url=url
+    )

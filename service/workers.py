@@ -44,10 +44,12 @@ class Workers:
             raise Overloaded("Too many pages wait for extraction.", reason="extraction queue", retry_after=1)
         self.waiting += 1
         try:
-            outcome = await self._run(_extract, body, options, self._settings)
+            outcome: Page | Failure = await self._run(_extract, body, options, self._settings)
         except BrokenWorkerProcess:
             seconds = self._settings.limits.extract_cpu_seconds
-            raise ExtractFailed(f"The page takes over {seconds} s of computing.", reason="cpu", url=options.get("url")) from None
+            raise ExtractFailed(
+                f"The page takes over {seconds} s of computing.", reason="cpu", url=options.get("url")
+            ) from None
         finally:
             self.waiting -= 1
         if isinstance(outcome, Failure):
@@ -74,7 +76,9 @@ def _extract(body: bytes, options: dict[str, Any], settings: Settings) -> Page |
     except (MemoryError, RecursionError) as error:
         return ExtractFailed("The page takes too much memory.", reason=type(error).__name__, url=options.get("url"))
     except Exception as error:  # a bug of ours, which must not look like the site's fault nor stop the worker
-        return ExtractFailed(f"The page could not be read ({type(error).__name__}).", reason="internal", url=options.get("url"))
+        return ExtractFailed(
+            f"The page could not be read ({type(error).__name__}).", reason="internal", url=options.get("url")
+        )
 
 
 def _limit(settings: Settings) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 def prefers_json(accept: str | None) -> bool:
     """Whether JSON is wanted more than Markdown; Markdown where neither is preferred."""
-    return quality(accept, "application", "json") > max(quality(accept, "text", "markdown"), quality(accept, "text", "plain") * 0.99)
+    return quality(accept, "application", "json") > max(
+        quality(accept, "text", "markdown"), quality(accept, "text", "plain") * 0.99
+    )
 
 
 def quality(accept: str | None, kind: str, subtype: str) -> float:

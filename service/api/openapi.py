@@ -49,7 +49,10 @@ def document() -> dict[str, Any]:
                         "required": True,
                         "content": {
                             **_json("ExtractRequest"),
-                            **{kind: {"schema": {"type": "string"}} for kind in ("text/html", "text/plain", "application/xml")},
+                            **{
+                                kind: {"schema": {"type": "string"}}
+                                for kind in ("text/html", "text/plain", "application/xml")
+                            },
                         },
                     },
                     "responses": {"200": answer, **_failures()},
@@ -122,7 +125,9 @@ def _failures() -> dict[str, Any]:
         by_status.setdefault(failure.status, []).append(failure)
     answers = {
         str(status): {
-            "description": " ".join(f"{failure.code}: {(failure.__doc__ or '').splitlines()[0]}" for failure in failures),
+            "description": " ".join(
+                f"{failure.code}: {(failure.__doc__ or '').splitlines()[0]}" for failure in failures
+            ),
             "content": _json("ErrorAnswer"),
         }
         for status, failures in sorted(by_status.items())

@@ -143,7 +143,10 @@ def _query_options(request: Request) -> dict[str, Any]:
         if name == "raw":
             continue
         if name == "include":
-            options["include"] = [*options.get("include", []), *(part.strip() for part in value.split(",") if part.strip())]
+            options["include"] = [
+                *options.get("include", []),
+                *(part.strip() for part in value.split(",") if part.strip()),
+            ]
         elif name in ("offset", "limit"):
             if not (value.isascii() and value.isdigit() and len(value) < 10):
                 raise InvalidRequest(f"`{name}` must be a whole number.", reason=name)

@@ -28,7 +28,9 @@ class Options(BaseModel):
     selector: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
         None, description="CSS selector: take this element as the body."
     )
-    tables: Annotated[Tables, BeforeValidator(_tables)] = Field("markdown", description="Tables as Markdown or as HTML.")
+    tables: Annotated[Tables, BeforeValidator(_tables)] = Field(
+        "markdown", description="Tables as Markdown or as HTML."
+    )
     offset: int = Field(0, ge=0, description="Characters of the Markdown to skip.")
     limit: int | None = Field(None, gt=0, description="Characters of Markdown to give.")
 
@@ -38,12 +40,15 @@ class ReadRequest(Options):
 
     url: str = Field(description="The http or https address to read.", min_length=1)
     render: bool | Literal["always"] | None = Field(
-        None, description="false: static tier only; true: a browser where the static body is missing; always: skip that gate."
+        None,
+        description="false: static tier only; true: a browser where the static body is missing; always: no gate.",
     )
     wait_for: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
         None, description="CSS selector to wait for; render tier only."
     )
-    timeout: float | None = Field(None, gt=0, description="Seconds for everything, clamped to the service's limit.", strict=False)
+    timeout: float | None = Field(
+        None, gt=0, description="Seconds for everything, clamped to the service's limit.", strict=False
+    )
     max_age: int | None = Field(None, ge=0, description="Accept a cached answer this many seconds old; 0 refetches.")
 
 
@@ -137,7 +142,9 @@ def parse_json(model: type[Model], body: bytes) -> Model:
             f"The body is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}.", reason="body"
         ) from None
     except (ValueError, RecursionError):
-        raise InvalidRequest("The body is not valid JSON: it is nested too deeply or a number is too long.", reason="body") from None
+        raise InvalidRequest(
+            "The body is not valid JSON: it is nested too deeply or a number is too long.", reason="body"
+        ) from None
     if not isinstance(data, dict):
         raise InvalidRequest("The body must be a JSON object.", reason="body")
     return validate(model, data)
@@ -149,7 +156,9 @@ def validate(model: type[Model], data: dict[str, Any]) -> Model:
         return model.model_validate(data)
     except ValidationError as error:
         problem = error.errors()[0]
-        raise InvalidRequest(_sentence(model, problem), reason=str(problem["loc"][0]) if problem["loc"] else "body") from None
+        raise InvalidRequest(
+            _sentence(model, problem), reason=str(problem["loc"][0]) if problem["loc"] else "body"
+        ) from None
 
 
 def _sentence(model: type[BaseModel], problem: Any) -> str:

@@ -87,7 +87,9 @@ def _extract(
     declared = declared_kind(root, facts, url)
     prune(root)
     lines = text_lines(root)
-    wall = wall_of(facts.title, lines, source, status, settings.extraction) or failure_of_status(status, lines, settings.extraction)
+    wall = wall_of(facts.title, lines, source, status, settings.extraction) or failure_of_status(
+        status, lines, settings.extraction
+    )
     if wall is not None:
         raise wall
 

@@ -58,11 +58,13 @@ def _with_siblings(winner: HtmlElement, measures: Measures, weights: Extraction)
         element
         for element in parent
         if element is winner
-        or element.tag == winner.tag
-        and score(measures[element], weights) >= least
-        and measures[element].link_share < HINTED_LINK_SHARE
-        and measures[element].p_share > 0.5
-        and not has_hint(element, ASIDE)
+        or (
+            element.tag == winner.tag
+            and score(measures[element], weights) >= least
+            and measures[element].link_share < HINTED_LINK_SHARE
+            and measures[element].p_share > 0.5
+            and not has_hint(element, ASIDE)
+        )
     ]
 
 
@@ -99,7 +101,7 @@ def _teaser_groups(part: HtmlElement, measures: Measures) -> list[HtmlElement]:
 
 def _is_teaser(element: HtmlElement) -> bool:
     """Whether a block has one heading and that heading is, or stands in, a link."""
-    headings = [heading for heading in element.iter(*_HEADINGS)]
+    headings = list(element.iter(*_HEADINGS))
     if len(headings) != 1:
         return False
     inside = next(headings[0].iter("a"), None)
@@ -123,7 +125,7 @@ def _is_beside(element: HtmlElement, measures: Measures) -> bool:
     if counts.links >= 2 and share > LIST_LINK_SHARE:
         return True
     if has_hint(element, ASIDE):
-        return share > HINTED_LINK_SHARE or counts.chars < HINTED_CHARS and counts.p_share < 0.5
+        return share > HINTED_LINK_SHARE or (counts.chars < HINTED_CHARS and counts.p_share < 0.5)
     return False
 
 

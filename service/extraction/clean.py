@@ -23,7 +23,7 @@ MAX_DEPTH = 40
 """Deepest nesting of a clean tree; further blocks become paragraphs. Converters recurse on depth."""
 
 TITLE_BLOCKS = 6
-"""Blocks at the start of a body among which the copy of its title is looked for: kicker, image, byline may precede it."""
+"""Blocks at the start of a body among which its title's copy is looked for: kicker, image, byline may precede it."""
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _INLINE = {
@@ -41,7 +41,9 @@ _TABLE_PARTS = (_ROWS | {"td", "th", "caption"}) - {"table"}
 _SPAN = re.compile(r"^\d{1,3}$")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]([\w+#.-]+)", re.I)
 # Chinese and Japanese lines are joined without a space; Korean words need theirs.
-_UNSPACED_JOIN = re.compile(r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\n\s*(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])")
+_UNSPACED_JOIN = re.compile(
+    r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\n\s*(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
+)
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
 _SOFT_HYPHEN = "\u00ad"
 
@@ -64,7 +66,10 @@ class Clean:
         """Remove the heading that only repeats the title, where it opens the body."""
         wanted = _NOT_WORD.sub("", title).casefold()
         for element in list(self.root)[:TITLE_BLOCKS]:
-            if element.tag in ("h1", "h2", "h3") and _NOT_WORD.sub("", "".join(element.itertext())).casefold() == wanted:
+            if (
+                element.tag in ("h1", "h2", "h3")
+                and _NOT_WORD.sub("", "".join(element.itertext())).casefold() == wanted
+            ):
                 self.root.remove(element)
                 return
 
@@ -127,7 +132,7 @@ class _Writer:
             self._media(element)
         elif tag in _INLINE:
             return self._inline(element)
-        elif tag == "math" or tag == "span" and "katex-html" in (element.get("class") or ""):
+        elif tag == "math" or (tag == "span" and "katex-html" in (element.get("class") or "")):
             self._math(element)
             return "skip", depth
         elif tag in _KEPT and tag != "p" and self._admits(element):
@@ -258,7 +263,9 @@ class _Writer:
             self.break_due = self.space = False
         if not _has_content(self.stack[-1]):
             self.space = False
-        if self.space and self.opened != [] and len(self.opened) < len(self.wanted) or self.space and not self.opened:
+        if (self.space and self.opened != [] and len(self.opened) < len(self.wanted)) or (
+            self.space and not self.opened
+        ):
             self._append(" ")
             self.space = False
         for tag, attributes in self.wanted[len(self.opened) :]:

@@ -44,7 +44,9 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """Decode a document. Never raises: bytes that fit no encoding become U+FFFD."""
     for bom, name in _BOMS:
         if body.startswith(bom):
-            return Decoded(body[len(bom) :].decode(name, "replace"), name.removesuffix("-le").removesuffix("-be"), "bom")
+            return Decoded(
+                body[len(bom) :].decode(name, "replace"), name.removesuffix("-le").removesuffix("-be"), "bom"
+            )
     declared = [
         (encoding, evidence)
         for label, evidence in ((charset_of(content_type), "http"), (_meta_charset(body), "meta"))
@@ -93,7 +95,10 @@ def _codec(encoding: webencodings.Encoding) -> str:
 
 
 def _is_certain(body: bytes) -> bool:
-    return sum(1 for _, _ in zip(_MULTIBYTE.finditer(body), range(CERTAIN_SEQUENCES + 1), strict=False)) > CERTAIN_SEQUENCES
+    return (
+        sum(1 for _, _ in zip(_MULTIBYTE.finditer(body), range(CERTAIN_SEQUENCES + 1), strict=False))
+        > CERTAIN_SEQUENCES
+    )
 
 
 def _strict(body: bytes, codec: str) -> str | None:

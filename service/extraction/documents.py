@@ -67,7 +67,9 @@ def from_feed(body: bytes, content_type: str | None) -> tuple[HtmlElement, str |
         item = etree.SubElement(listing, "li")
         head = etree.SubElement(item, "p")
         name = entry["title"] or entry["link"] or "Untitled"
-        anchor = etree.SubElement(head, "a", {"href": entry["link"]}) if entry["link"] else etree.SubElement(head, "strong")
+        anchor = (
+            etree.SubElement(head, "a", {"href": entry["link"]}) if entry["link"] else etree.SubElement(head, "strong")
+        )
         anchor.text = name
         if entry["date"]:
             anchor.tail = f" ({entry['date']})"

@@ -17,13 +17,15 @@ from selectolax.lexbor import LexborHTMLParser
 
 from service.failures import ExtractFailed
 
-VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+VOID = frozenset(("area base br col embed hr img input link meta param source track wbr").split())
 """Elements without an end tag (HTML standard, 13.1.2)."""
 
 BLOCK = frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section "
-    "summary table tbody td tfoot th thead tr ul".split()
+    (
+        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
+        "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol "
+        "optgroup option p pre section summary table tbody td tfoot th thead tr ul"
+    ).split()
 )
 """Elements that start a line of their own (HTML standard, 15.3: display block, list-item or a table part)."""
 
@@ -37,7 +39,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 QUADRATIC_TAGS = 20_000
 """Tags from which a document's nesting is checked first: lexbor's time is quadratic in depth (20,000: 0.4 s)."""
 
-_IMPLIED = frozenset("p li dt dd tr td th tbody thead tfoot colgroup option optgroup rp rt a".split())
+_IMPLIED = frozenset(("p li dt dd tr td th tbody thead tfoot colgroup option optgroup rp rt a").split())
 # Elements the standard's parser closes by itself: left open, they do not nest.
 
 
@@ -124,7 +126,8 @@ def text_of(element: HtmlElement) -> str:
 
 def text_lines(root: HtmlElement) -> list[str]:
     """The visible text of a tree, a line for each block that has any."""
-    lines, current = [], []
+    lines: list[str] = []
+    current: list[str] = []
     body = root.find("body")
     for piece in _pieces(root if body is None else body):
         if piece == " ":

@@ -103,5 +103,7 @@ def _objects(text: str, most: int) -> list[dict[str, Any]]:
         elif isinstance(value, dict):
             if "@type" in value:
                 found.append(value)
-            queue.extend(value[key] for key in ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement") if key in value)
+            queue.extend(
+                value[key] for key in ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement") if key in value
+            )
     return found

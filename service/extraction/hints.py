@@ -6,20 +6,26 @@ from lxml.html import HtmlElement
 
 from service.extraction.dom import tokens
 
-COMMENTS = frozenset("comment comments commentlist commentary reply replies respond disqus discussion livefyre".split())
+COMMENTS = frozenset(
+    ("comment comments commentlist commentary reply replies respond disqus discussion livefyre").split()
+)
 """Names of reader comments under an article."""
 
 ASIDE = frozenset(
-    "related recommend recommended recommendation recommendations popular trending latest promo promoted promotion "
-    "sponsor sponsored advert advertisement ads ad banner newsletter subscribe subscription signup share sharing "
-    "social sns follow sidebar widget breadcrumb breadcrumbs crumb crumbs tags taglist pagination pager paging toc "
-    "menu nav navbar navigation footer masthead toolbar byline author bio authorbox cookie cookies consent gdpr "
-    "popup modal overlay login outbrain taboola teaser teasers more readmore copyright disclaimer utility print "
-    "skip metadata postmeta".split()
+    (
+        "related recommend recommended recommendation recommendations popular trending latest promo promoted "
+        "promotion sponsor sponsored advert advertisement ads ad banner newsletter subscribe subscription "
+        "signup share sharing social sns follow sidebar widget breadcrumb breadcrumbs crumb crumbs tags "
+        "taglist pagination pager paging toc menu nav navbar navigation footer masthead toolbar byline author "
+        "bio authorbox cookie cookies consent gdpr popup modal overlay login outbrain taboola teaser teasers "
+        "more readmore copyright disclaimer utility print skip metadata postmeta"
+    ).split()
 )
 """Names of what stands beside a body: links elsewhere, sharing, sign-up, bylines, page chrome."""
 
-CHROME_ROLES = frozenset("navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog".split())
+CHROME_ROLES = frozenset(
+    ("navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog").split()
+)
 """ARIA landmark and widget roles that are not the main content (WAI-ARIA 1.2, 5.3.4)."""
 
 CHROME_TAGS = frozenset(("nav", "footer", "aside", "menu", "dialog"))

@@ -13,17 +13,21 @@ from service.extraction.metadata import ARTICLES
 from service.page import Kind
 
 _FORUM_SOFTWARE = re.compile(
-    r"phpbb|vbulletin|xenforo|discourse|discuz|invision|ip\.board|mybb|simple machines|smf|vanilla|flarum|nodebb|fluxbb|punbb|"
+    r"phpbb|vbulletin|xenforo|discourse|discuz|invision|ip\.board|mybb|simple machines|smf|vanilla|flarum|nodebb|"
+    r"fluxbb|punbb|"
     r"gnuboard|asp-?playground|yabb|woltlab|burning board",
     re.I,
 )
 _DOCUMENTATION_SOFTWARE = re.compile(
-    r"sphinx|docusaurus|mkdocs|vitepress|vuepress|gitbook|javadoc|doxygen|docfx|readthedocs|rustdoc|antora|docsify|asciidoctor|nextra|starlight",
+    r"sphinx|docusaurus|mkdocs|vitepress|vuepress|gitbook|javadoc|doxygen|docfx|readthedocs|rustdoc|antora|docsify|"
+    r"asciidoctor|nextra|starlight",
     re.I,
 )
 _POST_WORDS = frozenset(("post", "posts", "message", "reply", "postbody", "postrow", "postbit", "answer"))
 _THREAD_WORDS = frozenset(("thread", "topic", "forum", "forums", "viewtopic", "showthread", "board", "bbs"))
-_THREAD_ADDRESS = re.compile(r"/(?:forums?|threads?|topics?|viewtopic|showthread|questions|bbs|board)(?:[/.?_-]|$)", re.I)
+_THREAD_ADDRESS = re.compile(
+    r"/(?:forums?|threads?|topics?|viewtopic|showthread|questions|bbs|board)(?:[/.?_-]|$)", re.I
+)
 
 FORUM_POSTS = 2
 """Posts of equal build from which a page with a thread's name is a forum's."""
@@ -41,7 +45,9 @@ def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | No
         return "social"
     if _has_itemtype(root, "DiscussionForumPosting", "QAPage") or _is_thread(root, url):
         return "forum"
-    if facts.meta.get("og:type", "").lower() in ("product", "og:product", "product.item") or any(facts.of_type("Product")):
+    if facts.meta.get("og:type", "").lower() in ("product", "og:product", "product.item") or any(
+        facts.of_type("Product")
+    ):
         return "product"
     if _DOCUMENTATION_SOFTWARE.search(generator) or any(facts.of_type("APIReference")):
         return "documentation"

@@ -21,11 +21,13 @@ _LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-{3,}\s*$
 _TEX = re.compile(r"(\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\])", re.S)
 _FENCE = re.compile(r"^\s*(`{3,})", re.M)
 _BLANK_LINES = re.compile(r"\n{3,}")
-_LINES = frozenset("p h1 h2 h3 h4 h5 h6 li dt dd blockquote pre tr figcaption caption summary div ul ol dl table hr figure".split())
-_LOOSE = frozenset("p h1 h2 h3 h4 h5 h6 blockquote pre ul ol dl table figure".split())
+_LINES = frozenset(
+    ("p h1 h2 h3 h4 h5 h6 li dt dd blockquote pre tr figcaption caption summary div ul ol dl table hr figure").split()
+)
+_LOOSE = frozenset(("p h1 h2 h3 h4 h5 h6 blockquote pre ul ol dl table figure").split())
 
 
-class Converter(MarkdownConverter):  # type: ignore[misc]
+class Converter(MarkdownConverter):
     """markdownify with minimal escapes, code as it stands and tables as `tables` says."""
 
     def __init__(self, tables: Tables = "markdown") -> None:
@@ -86,7 +88,7 @@ class Converter(MarkdownConverter):  # type: ignore[misc]
         """A code span, or a formula between dollars."""
         if el.get("class") == ["language-math"] and text.strip():
             return f"${text.strip()}$"
-        return str(super().convert_code(el, text, parent_tags))
+        return str(super().convert_code(el, text, parent_tags))  # type: ignore[misc]
 
     def convert_pre(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A fenced code block, the fence longer than any inside."""
@@ -130,9 +132,7 @@ def _pieces(root: HtmlElement) -> Iterator[str]:
     for event, element in etree.iterwalk(root, events=("start", "end")):
         tag = element.tag
         if event == "start":
-            if tag in _LINES:
-                yield "\n"
-            elif tag == "br":
+            if tag in _LINES or tag == "br":
                 yield "\n"
             elif tag in ("td", "th") and element.getprevious() is not None:
                 yield "\t"

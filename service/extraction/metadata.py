@@ -20,7 +20,10 @@ POSTS = ("SocialMediaPosting", "DiscussionForumPosting", "QAPage", "Question")
 """schema.org types of posts and threads."""
 
 _SEPARATOR = re.compile(r"\s+(?:[|–—·•»«›<>/]|::|-|:)\s+|\s*[|｜]\s*|\s*:\s+(?=[^:]*$)")
-_ICON = re.compile(r"(?:^|[/_.\-=])(?:fav)?(?:icon|logo|sprite|avatar|gravatar|badge|emoji|captcha)s?(?:[/_.\-\d]|$)|\.(?:ico|svg)(?:\?|$)", re.I)
+_ICON = re.compile(
+    r"(?:^|[/_.\-=])(?:fav)?(?:icon|logo|sprite|avatar|gravatar|badge|emoji|captcha)s?(?:[/_.\-\d]|$)|\.(?:ico|svg)(?:\?|$)",
+    re.I,
+)
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -28,7 +31,9 @@ def site_of(facts: Facts, url: str | None) -> str | None:
     """The site's name: `og:site_name`, JSON-LD publisher or WebSite, else the host without `www.`."""
     name = facts.meta.get("og:site_name", "")
     if not name:
-        name = next((n for node in facts.of_type(*ARTICLES, *POSTS) if (n := string(node.get("publisher"), "name"))), "")
+        name = next(
+            (n for node in facts.of_type(*ARTICLES, *POSTS) if (n := string(node.get("publisher"), "name"))), ""
+        )
     if not name:
         name = next((n for node in facts.of_type("WebSite") if (n := string(node.get("name")))), "")
     return name or facts.meta.get("application-name") or _host(url)
@@ -51,19 +56,33 @@ def title_of(facts: Facts, site: str | None, url: str | None) -> str | None:
     best = candidates[0]
     for heading in facts.headings:
         inner, outer = _key(heading), _key(best)
-        if len(inner) >= 8 and inner != outer and (outer.startswith(inner) or outer.endswith(inner)):
-            if len(_SEPARATOR.split(best)) > 1 and inner not in brands:
-                return heading
+        if (
+            len(inner) >= 8
+            and inner != outer
+            and (outer.startswith(inner) or outer.endswith(inner))
+            and (inner not in brands and _SEPARATOR.search(best))
+        ):
+            return heading
     return best
 
 
 def hero_of(facts: Facts, base: str | None, images: tuple[Image, ...]) -> str | None:
     """The page's leading image: `og:image`, `twitter:image`, JSON-LD, else the body's first that is no icon."""
-    declared = [facts.meta.get(name) for name in ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")]
-    declared += [string(node.get("image"), "url", "contentUrl", "@id") for node in facts.of_type(*ARTICLES, *POSTS, "Product")]
+    declared = [
+        facts.meta.get(name)
+        for name in ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")
+    ]
+    declared += [
+        string(node.get("image"), "url", "contentUrl", "@id") for node in facts.of_type(*ARTICLES, *POSTS, "Product")
+    ]
     for reference in (*declared, *(image.url for image in images)):
         address = resolve_web(base, reference)
-        if address and address.startswith("http") and not is_placeholder(address) and not _ICON.search(urlsplit(address).path):
+        if (
+            address
+            and address.startswith("http")
+            and not is_placeholder(address)
+            and not _ICON.search(urlsplit(address).path)
+        ):
             return address
     return None
 
@@ -80,8 +99,12 @@ def metadata_of(facts: Facts, base: str | None) -> Metadata:
     author = first("author", "author", "article:author", "parsely-author", "dc.creator", "twitter:creator")
     canonical = resolve_web(base, facts.canonical)
     return Metadata(
-        author=author if author and not author.startswith(("http:", "https:")) and not re.fullmatch(r"[\d\s:./TZ+-]+", author) else None,
-        published=first("datePublished", "article:published_time", "datepublished", "date", "pubdate", "dc.date.issued"),
+        author=author
+        if author and not author.startswith(("http:", "https:")) and not re.fullmatch(r"[\d\s:./TZ+-]+", author)
+        else None,
+        published=first(
+            "datePublished", "article:published_time", "datepublished", "date", "pubdate", "dc.date.issued"
+        ),
         modified=first("dateModified", "article:modified_time", "datemodified", "lastmod", "og:updated_time"),
         language=facts.language or meta.get("og:locale"),
         description=meta.get("og:description") or meta.get("description") or meta.get("twitter:description"),

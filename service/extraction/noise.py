@@ -13,8 +13,10 @@ from lxml.html import HtmlElement
 from service.extraction.dom import drop, text_of
 
 NEVER_TEXT = frozenset(
-    "script style template link meta title base canvas svg object embed applet frame frameset noframes "
-    "input select textarea option optgroup datalist progress meter".split()
+    (
+        "script style template link meta title base canvas svg object embed applet frame frameset noframes "
+        "input select textarea option optgroup datalist progress meter"
+    ).split()
 )
 """Elements whose content is no text of the page. `noscript` is not one: some forums keep the whole thread in it."""
 
@@ -24,7 +26,7 @@ LABEL_CHARS = 300
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _LABEL_CLASS = re.compile(r"visually[-_]?hidden|screen[-_]?reader|(?:^|[\s_-])sr[-_]?only|assistive[-_]?text", re.I)
 # A button inside these is a term or a question (an accordion's head), elsewhere a control.
-_SENTENCE = frozenset("p h1 h2 h3 h4 h5 h6 dt summary li td".split())
+_SENTENCE = frozenset(("p h1 h2 h3 h4 h5 h6 dt summary li td").split())
 
 
 def prune(root: HtmlElement) -> None:
@@ -33,7 +35,7 @@ def prune(root: HtmlElement) -> None:
     hidden: list[HtmlElement] = []
     for element in root.iter():
         tag = element.tag
-        if tag in NEVER_TEXT or tag == "button" and not _is_phrase(element):
+        if tag in NEVER_TEXT or (tag == "button" and not _is_phrase(element)):
             doomed.append(element)
         elif element.attrib and _is_hidden(element):
             hidden.append(element)

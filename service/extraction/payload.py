@@ -25,7 +25,18 @@ MAX_VALUES = 50_000
 
 _ARC = re.compile(r"Fusion\.globalContent\s*=\s*(?=\{)")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|a|strong|em|figure|blockquote)[\s/>]", re.I)
-_BODY_KEYS = ("articleBody", "body", "content", "contentHtml", "content_html", "html", "bodyHtml", "body_html", "text", "story")
+_BODY_KEYS = (
+    "articleBody",
+    "body",
+    "content",
+    "contentHtml",
+    "content_html",
+    "html",
+    "bodyHtml",
+    "body_html",
+    "text",
+    "story",
+)
 _PROSE_CHARS = 200
 
 
@@ -130,7 +141,10 @@ def _bodies(data: Any) -> Iterator[str]:
             queue.extend(value.items())
         elif isinstance(value, list):
             if key in (*_BODY_KEYS, "paragraphs", "blocks") and value:
-                texts = [item if isinstance(item, str) else string(item, "text", "content", "html", "value") for item in value]
+                texts = [
+                    item if isinstance(item, str) else string(item, "text", "content", "html", "value")
+                    for item in value
+                ]
                 yield "\n\n".join(text for text in texts if text)
             queue.extend(("", item) for item in value)
         elif isinstance(value, str) and key in _BODY_KEYS:

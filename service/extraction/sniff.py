@@ -69,12 +69,12 @@ def sniff(body: bytes, content_type: str | None = None) -> Form:
         return "feed"
     if _HTML.match(_BOM.sub(b"", head)):
         return "html"
-    if _JSON_TYPE.search(declared) or declared == "" and head.lstrip()[:1] in (b"{", b"["):
+    if _JSON_TYPE.search(declared) or (declared == "" and head.lstrip()[:1] in (b"{", b"[")):
         return _json_form(body)
     if declared in ("text/markdown", "text/x-markdown"):
         return "markdown"
-    if declared in ("", "text/html", "application/xhtml+xml", "application/xml", "text/xml") or b"<" in head and not (
-        declared.startswith("text/")
+    if declared in ("", "text/html", "application/xhtml+xml", "application/xml", "text/xml") or (
+        b"<" in head and not (declared.startswith("text/"))
     ):
         return "html"
     return "text"
@@ -87,10 +87,10 @@ def _refuse_binary(head: bytes, declared: str) -> None:
         what = "a PDF document"
     if what is None and head[4:8] == b"ftyp":
         what = "a video"
-    if what is None and _BINARY.search(head) and not _BOM.match(head):
-        # Stray NULs and controls in a page are an author's slip; without any mark-up it is binary.
-        if not (b"<" in head and ("html" in declared or _HTML.match(head.replace(b"\x00", b"")))):
-            what = "binary data"
+    # Stray NULs and controls in a page are an author's slip; without any mark-up it is binary.
+    is_markup = b"<" in head and ("html" in declared or _HTML.match(head.replace(b"\x00", b"")))
+    if what is None and _BINARY.search(head) and not _BOM.match(head) and not is_markup:
+        what = "binary data"
     if what is not None:
         shown = f", declared as {declared!r}" if declared else ""
         raise UnsupportedContent(f"This is {what}{shown}: no body can be read from it.", reason=what)

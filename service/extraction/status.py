@@ -22,4 +22,6 @@ def failure_of_status(status: int, lines: list[str], weights: Extraction) -> Fai
         return UpstreamError(f"The site answers with {status}.", reason=f"status {status}", upstream_status=status)
     if sum(map(len, lines)) > weights.bot_wall_chars:
         return None
-    return BlockedBySite(f"The site refuses this page with {status}.", reason=f"status {status}", upstream_status=status)
+    return BlockedBySite(
+        f"The site refuses this page with {status}.", reason=f"status {status}", upstream_status=status
+    )

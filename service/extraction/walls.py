@@ -79,10 +79,13 @@ def wall_of(title: str | None, lines: list[str], html: str, status: int, weights
     if total <= MARKUP_CHARS:
         for vendor, pattern in _markup():
             if pattern.search(html):
-                return BlockedBySite(f"The site answers with a {vendor} challenge.", reason=f"challenge: {vendor}", upstream_status=status)
-    for kind, cap in (("bot", weights.bot_wall_chars), ("login", weights.dead_page_chars), ("consent", weights.dead_page_chars),
-                      ("region", weights.dead_page_chars), ("dead", weights.dead_page_chars)):  # fmt: skip
-        if total > cap:
+                return BlockedBySite(
+                    f"The site answers with a {vendor} challenge.",
+                    reason=f"challenge: {vendor}",
+                    upstream_status=status,
+                )
+    for kind in ("bot", "login", "consent", "region", "dead"):
+        if total > (weights.bot_wall_chars if kind == "bot" else weights.dead_page_chars):
             continue
         evidence = _evidence(_phrases(kind), title, lines)
         if evidence is not None:

@@ -70,9 +70,10 @@ class Guard:
         trusted = self._allow.has_host(name)
         if self._deny.has_host(name):
             raise AddressForbidden(f"The host {host!r} is denied by the egress policy.", reason="hostname")
-        if literal is None and not trusted and ("." not in name or name.endswith(_PRIVATE_SUFFIXES)):
-            if not (name == "localhost" or name.endswith(".localhost")) or not self._allow.networks:
-                raise AddressForbidden(f"The host {host!r} is no public name.", reason="hostname")
+        # Where the operator allows networks, `localhost` may lead into one; the address decides.
+        local = bool(self._allow.networks) and (name == "localhost" or name.endswith(".localhost"))
+        if literal is None and not (trusted or local) and ("." not in name or name.endswith(_PRIVATE_SUFFIXES)):
+            raise AddressForbidden(f"The host {host!r} is no public name.", reason="hostname")
         texts = [str(literal)] if literal is not None else await self._look_up(name, port)
         for text in texts:
             address = _parse(text)
@@ -94,7 +95,9 @@ class Guard:
             async with asyncio.timeout(self._seconds):
                 found = await self._resolver(name, port)
         except TimeoutError:
-            raise UpstreamTimeout(f"The look-up of {name!r} took over {self._seconds:g} s.", reason="dns_timeout") from None
+            raise UpstreamTimeout(
+                f"The look-up of {name!r} took over {self._seconds:g} s.", reason="dns_timeout"
+            ) from None
         except (OSError, UnicodeError) as error:
             raise UpstreamError(f"The host {name!r} has no address: {error}", reason="dns") from None
         if not found:

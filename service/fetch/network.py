@@ -82,10 +82,14 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         addresses = await self._guard.resolve(host, port)
         for address in addresses[:-1]:
             try:
-                return MeteredStream(await self._dialer.connect_tcp(address, port, timeout, local_address, socket_options))
+                return MeteredStream(
+                    await self._dialer.connect_tcp(address, port, timeout, local_address, socket_options)
+                )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
-        return MeteredStream(await self._dialer.connect_tcp(addresses[-1], port, timeout, local_address, socket_options))
+        return MeteredStream(
+            await self._dialer.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+        )
 
     async def sleep(self, seconds: float) -> None:
         """Wait, as the pool asks between retries."""

@@ -11,7 +11,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
@@ -50,7 +50,9 @@ class Response:
 class StaticTier:
     """Fetches pages over one pool of connections. `guard` and `ssl_context` replace the defaults in tests."""
 
-    def __init__(self, settings: Settings, guard: Guard | None = None, ssl_context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, settings: Settings, guard: Guard | None = None, ssl_context: ssl.SSLContext | None = None
+    ) -> None:
         self.settings = settings
         self.guard = guard or Guard(settings.egress, settings.fetch)
         self.pool = httpcore2.AsyncConnectionPool(
@@ -127,7 +129,9 @@ class Visit:
     def _next(self, base: str, reference: str) -> str:
         self._hops += 1
         if self._hops > self._limits.max_redirects:
-            raise UpstreamTimeout(f"Too many redirects (over {self._limits.max_redirects}).", reason="redirects", url=base)
+            raise UpstreamTimeout(
+                f"Too many redirects (over {self._limits.max_redirects}).", reason="redirects", url=base
+            )
         address = join(base, reference)
         if address is None:
             raise UpstreamError("The site redirects to an unusable address.", reason="location", url=base)
@@ -138,13 +142,12 @@ class Visit:
 
     async def _hop(self, target: Target) -> Response | str:
         """One request: its response, or the Location it redirects to."""
-        request = self._request(target)
         async with AsyncExitStack() as stack:
             try:
-                answer = await stack.enter_async_context(self._tier.pool.stream(*request[0], **request[1]))
+                answer = await stack.enter_async_context(self._request(target))
             except (httpcore2.RemoteProtocolError, httpcore2.ReadError, httpcore2.WriteError):
                 # A kept connection may be closed by its origin at the moment it is used again.
-                answer = await stack.enter_async_context(self._tier.pool.stream(*request[0], **request[1]))
+                answer = await stack.enter_async_context(self._request(target))
             if sum(len(name) + len(value) for name, value in answer.headers) > self._limits.max_header_bytes:
                 raise UpstreamError("The response's head is too large.", reason="headers")
             headers: dict[str, str] = {}
@@ -167,7 +170,7 @@ class Visit:
         decoder.finish()
         return bytes(body), False
 
-    def _request(self, target: Target) -> tuple[tuple[bytes, httpcore2.URL], dict[str, object]]:
+    def _request(self, target: Target) -> AbstractAsyncContextManager[httpcore2.Response]:
         fetch = self._tier.settings.fetch
         host = f"[{target.host}]" if ":" in target.host else target.host
         default = {"http": 80, "https": 443}[target.scheme]
@@ -183,13 +186,23 @@ class Visit:
         if "cookie" in plain.headers:
             headers["Cookie"] = plain.headers["cookie"]
         url = httpcore2.URL(
-            scheme=target.scheme.encode(), host=target.host.encode("ascii"), port=target.port, target=target.path.encode("ascii")
+            scheme=target.scheme.encode(),
+            host=target.host.encode("ascii"),
+            port=target.port,
+            target=target.path.encode("ascii"),
         )
-        timeout = {"connect": fetch.connect_seconds, "read": fetch.read_seconds, "write": fetch.read_seconds, "pool": None}
-        return (b"GET", url), {
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
-            "extensions": {"timeout": timeout},
+        timeout = {
+            "connect": fetch.connect_seconds,
+            "read": fetch.read_seconds,
+            "write": fetch.read_seconds,
+            "pool": None,
         }
+        return self._tier.pool.stream(
+            b"GET",
+            url,
+            headers=[(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
+            extensions={"timeout": timeout},
+        )
 
     def _keep_cookies(self, target: Target, answer: httpcore2.Response) -> None:
         if any(name.lower() == b"set-cookie" for name, _ in answer.headers):
@@ -235,4 +248,6 @@ def _named(error: Exception, url: str, *, expired: bool) -> Failure:
         return UpstreamError("The site refused the connection.", reason="connect", url=url)
     if "too long" in str(error) or "buffer" in str(error).lower():
         return UpstreamError("The response's head is too large.", reason="headers", url=url)
-    return UpstreamError(f"The site broke HTTP or the connection: {error or type(error).__name__}", reason="fetch", url=url)
+    return UpstreamError(
+        f"The site broke HTTP or the connection: {error or type(error).__name__}", reason="fetch", url=url
+    )
