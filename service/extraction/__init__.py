@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction import documents, metadata, payload
 from service.extraction.blocks import assemble
@@ -19,7 +19,7 @@ from service.extraction.clean import Clean, clean
 from service.extraction.comments import remove_comments
 from service.extraction.decode import decode
 from service.extraction.density import Counts, Measures, measure, rank
-from service.extraction.dom import parse, text_lines
+from service.extraction.dom import parse, visible_chars
 from service.extraction.explain import candidates
 from service.extraction.facts import Facts
 from service.extraction.facts import read as read_facts
@@ -30,7 +30,7 @@ from service.extraction.refresh import find_refresh
 from service.extraction.sniff import sniff
 from service.extraction.status import failure_of_status
 from service.extraction.urls import base_of
-from service.extraction.walls import wall_of
+from service.extraction.walls import failure_of_page
 from service.failures import ExtractFailed, Failure, InvalidRequest
 from service.page import Candidate, Kind, Page, Tables
 from service.settings import Settings
@@ -86,12 +86,9 @@ def _extract(
     data = payload.scripts(root)
     declared = declared_kind(root, facts, url)
     prune(root)
-    lines = text_lines(root)
-    wall = wall_of(facts.title, lines, source, status, settings.extraction) or failure_of_status(
-        status, lines, settings.extraction
-    )
-    if wall is not None:
-        raise wall
+    failure = failure_of_page(root, facts.title, source, status, settings.extraction)
+    if failure is not None:
+        raise failure
 
     if declared != "forum":
         remove_comments(root)
@@ -115,7 +112,9 @@ def _extract(
             where, chosen = "description", clean([documents.from_text(description)], base)
             counts = Counts(_chars(chosen), _chars(chosen))
         elif refresh is not None or not _is_enough(chosen, facts):
-            raise NoBody("No body was found in the page.", reason=_why_empty(lines), refresh=refresh)
+            raise NoBody(
+                "No body was found in the page.", reason=f"{visible_chars(root)} visible characters", refresh=refresh
+            )
     return _page(chosen, facts, declared, counts, where, url, base, tables, explained, started)
 
 
@@ -181,7 +180,7 @@ def _document(
 ) -> Page:
     """A feed, or a plain-text, Markdown or JSON document."""
     started = time.perf_counter()
-    failure = failure_of_status(status, [], _SETTINGS.extraction)
+    failure = failure_of_status(status)
     if failure is not None:
         raise failure
     facts, kind = Facts(), "page"
@@ -223,10 +222,6 @@ def _chars(chosen: Clean) -> int:
 def _is_enough(chosen: Clean, facts: Facts) -> bool:
     """A body under the threshold is one only when it says more than the page's own title and is no notice."""
     return False
-
-
-def _why_empty(lines: list[str]) -> str:
-    return f"{sum(map(len, lines))} visible characters"
 
 
 __all__ = ["NoBody", "extract"]

@@ -6,7 +6,7 @@ inside it: pruned earlier they would change who wins.
 
 from __future__ import annotations
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.density import Measures, score
 from service.extraction.dom import BLOCK, drop
@@ -116,14 +116,12 @@ def _is_beside(element: HtmlElement, measures: Measures) -> bool:
         return True
     if tag == "header":
         return _is_page_header(element, share)
-    if tag == "table" and next(element.iter("th"), None) is not None:
-        return False
     if tag in _HEADINGS or tag in ("p", "td", "tr", "tbody", "thead", "li", "dd", "dt", "pre", "figcaption"):
         return False
     if not counts.chars:
         return False
     if counts.links >= 2 and share > LIST_LINK_SHARE:
-        return True
+        return not _is_introduced(element) and next(element.iter("th"), None) is None
     if has_hint(element, ASIDE):
         return share > HINTED_LINK_SHARE or (counts.chars < HINTED_CHARS and counts.p_share < 0.5)
     return False
@@ -134,3 +132,10 @@ def _is_page_header(header: HtmlElement, link_share: float) -> bool:
     if any(ancestor.tag == "article" for ancestor in header.iterancestors()):
         return False
     return link_share > HINTED_LINK_SHARE or next(header.iter("nav"), None) is not None
+
+
+def _is_introduced(block: HtmlElement) -> bool:
+    """Whether the line before a block ends in a colon: then the prose itself brings the links."""
+    before = block.getprevious()
+    text = "".join(before.itertext()) if before is not None and before.tag == "p" else ""
+    return text.rstrip().endswith((":", "："))

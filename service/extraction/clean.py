@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lxml import etree
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import BLOCK
 from service.extraction.tables import is_data_table

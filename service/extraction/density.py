@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.settings import Extraction
 

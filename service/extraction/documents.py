@@ -10,7 +10,7 @@ from typing import Any
 
 import feedparser
 from lxml import etree
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import collapse, parse
 from service.failures import ExtractFailed

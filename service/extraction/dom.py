@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from lxml import etree
-from lxml.html import HtmlElement, HTMLParser
+from lxml.etree import _Element as HtmlElement
 from selectolax.lexbor import LexborHTMLParser
 
 from service.failures import ExtractFailed
@@ -72,7 +72,8 @@ def _tree(html: str, max_nodes: int) -> HtmlElement | None:
     # Formatting elements left open are rebuilt in every paragraph: a tree can be larger than its source.
     if serialized.count("<") > max_nodes * 3:
         raise _too_many(max_nodes)
-    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    # Not lxml.html: its element classes are looked up in Python, for every access to an element.
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     root = etree.fromstring(serialized.encode("utf-8", "replace"), parser)
     too_deep = any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
     return None if too_deep else root
@@ -122,6 +123,11 @@ def collapse(text: str | None) -> str:
 def text_of(element: HtmlElement) -> str:
     """An element's text, words of neighbouring blocks kept apart, white space folded."""
     return collapse("".join(_pieces(element)))
+
+
+def visible_chars(root: HtmlElement) -> int:
+    """Characters of a tree's text that are no white space."""
+    return sum(sum(map(len, text.split())) for text in root.itertext())
 
 
 def text_lines(root: HtmlElement) -> list[str]:

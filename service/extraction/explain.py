@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.density import Measures
 from service.page import Candidate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import tokens
 
@@ -18,7 +18,8 @@ ASIDE = frozenset(
         "signup share sharing social sns follow sidebar widget breadcrumb breadcrumbs crumb crumbs tags "
         "taglist pagination pager paging toc menu nav navbar navigation footer masthead toolbar byline author "
         "bio authorbox cookie cookies consent gdpr popup modal overlay login outbrain taboola teaser teasers "
-        "more readmore copyright disclaimer utility print skip metadata postmeta"
+        "more readmore copyright disclaimer utility print skip metadata postmeta signature profile "
+        "postprofile userinfo jumpbox"
     ).split()
 )
 """Names of what stands beside a body: links elsewhere, sharing, sign-up, bylines, page chrome."""

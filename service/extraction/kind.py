@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.density import Counts
 from service.extraction.dom import tokens

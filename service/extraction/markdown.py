@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from bs4 import BeautifulSoup
 from lxml import etree
-from lxml.html import HtmlElement, tostring
+from lxml.etree import _Element as HtmlElement
 from markdownify import ATX, MarkdownConverter
 
+from service.extraction.soup import soup_of
 from service.extraction.tables import make_rectangular
 from service.page import Tables
 
@@ -28,18 +28,14 @@ _LOOSE = frozenset(("p h1 h2 h3 h4 h5 h6 blockquote pre ul ol dl table figure").
 
 
 class Converter(MarkdownConverter):
-    """markdownify with minimal escapes, code as it stands and tables as `tables` says."""
+    """markdownify with minimal escapes and code as it stands, over a tree built from the clean one."""
 
-    def __init__(self, tables: Tables = "markdown") -> None:
+    def __init__(self) -> None:
         super().__init__(
             heading_style=ATX,
-            bullets="-",
             autolinks=False,
-            table_infer_header=True,
             keep_inline_images_in=["td", "th", "a", "h1", "h2", "h3", "h4", "h5", "h6", "strong", "em"],
-            newline_style="backslash",
         )
-        self.tables = tables
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
         """Escape what CommonMark would take for mark-up, TeX excepted."""
@@ -71,9 +67,15 @@ class Converter(MarkdownConverter):
 
     convert_th = convert_td
 
+    def convert_tr(self, el: Any, text: str, parent_tags: set[str]) -> str:
+        """A row; the first is the head and brings the line under it (tables are rectangles by now)."""
+        if el.previous_sibling is not None:
+            return f"|{text}\n"
+        return f"|{text}\n|{' --- |' * len(el.contents)}\n"
+
     def convert_table(self, el: Any, text: str, parent_tags: set[str]) -> str:
-        """A GFM table, or the table's HTML where that was asked for."""
-        return f"\n\n{el if self.tables == 'html' else text.strip()}\n\n"
+        """A GFM table, or the table's own HTML where that was asked for."""
+        return f"\n\n{el.get('html') or text.strip()}\n\n"
 
     def convert_li(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """An item under its bullet or number (its `value`, set beforehand: counting here is quadratic)."""
@@ -92,9 +94,10 @@ class Converter(MarkdownConverter):
 
     def convert_pre(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A fenced code block, the fence longer than any inside."""
-        code = el.get_text()
+        inner = el.contents[0] if el.contents else el
+        code = "".join(str(part) for part in inner.contents)
         fence = max((len(run) for run in _FENCE.findall(code)), default=2) + 1
-        name = (el.code.get("class") or [""])[0] if el.code else ""
+        name = (inner.get("class") or [""])[0]
         mark = "`" * max(3, fence)
         return f"\n\n{mark}{name.removeprefix('language-')}\n{code.strip(chr(10))}\n{mark}\n\n"
 
@@ -119,7 +122,7 @@ _BACKSLASH_PIPE = r"\\|"
 
 def to_html(root: HtmlElement) -> str:
     """The content of the clean tree's root as HTML."""
-    return (root.text or "") + "".join(tostring(child, encoding="unicode") for child in root)
+    return (root.text or "") + "".join(etree.tostring(child, encoding="unicode", method="html") for child in root)
 
 
 def to_text(root: HtmlElement) -> str:
@@ -154,9 +157,8 @@ def to_markdown(html: str, root: HtmlElement, tables: Tables = "markdown") -> st
         first = int(ordered.get("start") or 1)
         for number, item in enumerate((child for child in ordered if child.tag == "li"), first):
             item.set("value", str(number))
-    converter = Converter(tables)
-    soup = BeautifulSoup(to_html(root), "html.parser")
-    return _BLANK_LINES.sub("\n\n", str(converter.convert_soup(soup))).strip()
+    converter = Converter()
+    return str(converter.convert_soup(soup_of(root, tables))).strip()
 
 
 def _escape(text: str, parent_tags: set[str]) -> str:

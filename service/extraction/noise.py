@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import drop, text_of
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lxml import etree
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import parse
 from service.extraction.facts import Facts, string

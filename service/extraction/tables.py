@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lxml import etree
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 LAYOUT_CELL_CHARS = 600
 """Longest cell of a data table without header cells; beyond it the table lays out a page."""

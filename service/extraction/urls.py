@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import ada_url
-from lxml.html import HtmlElement
+from lxml.etree import _Element as HtmlElement
 
 _LINK_SCHEMES = ("http:", "https:", "mailto:", "tel:")
 _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*:")

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from lxml.etree import _Element as HtmlElement
 
+from service.extraction.dom import text_lines, visible_chars
+from service.extraction.status import failure_of_status
 from service.failures import BlockedBySite, Failure, PageNotFound
 from service.settings import Extraction
 
@@ -68,6 +71,18 @@ def _size(text: str) -> int:
 
 def _fold(text: str) -> str:
     return " ".join(text.replace("’", "'").casefold().split())
+
+
+def failure_of_page(root: HtmlElement, title: str, html: str, status: int, weights: Extraction) -> Failure | None:
+    """The wall or dead page that a pruned page is, or what its status says; None when it is an honest page.
+
+    Long pages are no walls. A refusal (401, 403 and the other 4xx) that comes with more text than any wall
+    has is a page whose origin answers oddly, and is read; missing pages and 5xx are failures whatever they say.
+    """
+    if visible_chars(root) <= weights.bot_wall_chars:
+        return wall_of(title, text_lines(root), html, status, weights) or failure_of_status(status)
+    failure = failure_of_status(status)
+    return None if isinstance(failure, BlockedBySite) else failure
 
 
 def wall_of(title: str | None, lines: list[str], html: str, status: int, weights: Extraction) -> Failure | None:
