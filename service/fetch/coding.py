@@ -1,7 +1,8 @@
 """Content codings undone while streaming, never further than the cap: a compression bomb costs nothing.
 
 Clients that decode for themselves grew by 1 GiB on an 809-byte brotli bomb; these decoders are asked
-for a bounded piece at a time.
+for a bounded piece at a time. Codings are those of RFC 9110 section 8.4.1, brotli (RFC 7932) and zstd
+(RFC 8878).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import zstandard
 
 from service.failures import UpstreamError
 
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+"""What is asked for: the codings that are undone here, no other."""
+
 PIECE_BYTES = 65_536
 """Output asked of a decoder at a time."""
 
@@ -23,12 +27,21 @@ ZSTD_INPUT_BYTES = 128
 ZSTD_WINDOW_BYTES = 1 << 23
 """Largest window accepted, the one RFC 8878 section 3.1.1.1.2 and RFC 9659 require of a decoder."""
 
+GZIP_MAGIC = b"\x1f\x8b"
+"""How each member of a gzip body begins (RFC 1952, section 2.3.1)."""
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+"""How each frame of a zstd body begins (RFC 8878, section 3.1.1)."""
+
 
 class Decoder(Protocol):
     """Undoes one coding."""
 
     def feed(self, data: bytes, room: int) -> bytes:
-        """At most about `room` bytes of output for some more input; raises `UpstreamError` (`encoding`)."""
+        """At most `room` bytes of output for some more input; raises `UpstreamError` (`encoding`).
+
+        When `room` is filled, the rest of the input is lost: the caller has all it wants.
+        """
 
     def finish(self) -> None:
         """Raises `UpstreamError` (`encoding`) when the input ended early."""
@@ -40,9 +53,9 @@ def decoder_for(coding: str | None) -> Decoder:
     if name in ("", "identity", "none"):
         return _Identity()
     if name in ("gzip", "x-gzip"):
-        return _Zlib(zlib.MAX_WBITS | 16)
+        return _Gzip()
     if name == "deflate":
-        return _Zlib(0)
+        return _Deflate()
     if name == "br":
         return _Brotli()
     if name == "zstd":
@@ -54,6 +67,14 @@ def _broken(what: str) -> UpstreamError:
     return UpstreamError(f"{what}.", reason="encoding")
 
 
+def _mismatch(error: Exception) -> UpstreamError:
+    return _broken(f"The body is not what its content coding says ({error})")
+
+
+def _early_end() -> UpstreamError:
+    return _broken("The compressed body ends early")
+
+
 class _Identity:
     def feed(self, data: bytes, room: int) -> bytes:
         return data[:room]
@@ -62,37 +83,71 @@ class _Identity:
         return None
 
 
-class _Zlib:
-    """gzip (several members, junk after the last ignored) and deflate, with or without its zlib head."""
+def _inflate(inner: zlib._Decompress, data: bytes, room: int) -> bytes:
+    """Decompress until the input is used up, the stream has ended or there are `room` bytes."""
+    out = bytearray()
+    while not inner.eof and len(out) < room:
+        limit = min(PIECE_BYTES, room - len(out))
+        try:
+            piece = inner.decompress(data, limit)
+        except zlib.error as error:
+            raise _mismatch(error) from None
+        out += piece
+        data = inner.unconsumed_tail
+        # A full piece may leave output behind although all input is used up.
+        if not data and len(piece) < limit:
+            break
+    return bytes(out)
 
-    def __init__(self, wbits: int) -> None:
-        self._wbits = wbits
-        self._inner = zlib.decompressobj(wbits) if wbits else None
-        self._started = self._done = False
+
+class _Gzip:
+    """One or more members; what follows them and is no member is ignored, as browsers do."""
+
+    def __init__(self) -> None:
+        self._inner: zlib._Decompress | None = None
+        self._head = b""
+        self._over = False
 
     def feed(self, data: bytes, room: int) -> bytes:
         out = bytearray()
-        while data and not self._done and len(out) < room:
-            self._started = True
-            if self._inner is None:  # deflate: RFC 9110 says zlib's form, many servers send the bare one
-                self._wbits = zlib.MAX_WBITS if data[0] & 0x0F == 8 else -zlib.MAX_WBITS
-                self._inner = zlib.decompressobj(self._wbits)
-            try:
-                out += self._inner.decompress(data, min(PIECE_BYTES, room - len(out)))
-            except zlib.error as error:
-                raise _broken(f"The body is not what its content coding says ({error})") from None
-            data = self._inner.unconsumed_tail
-            if self._inner.eof:
-                data = self._inner.unused_data
-                if self._wbits > 16 and data[:2] == b"\x1f\x8b":
-                    self._inner = zlib.decompressobj(self._wbits)
-                else:
-                    self._done = True
+        while data and not self._over and len(out) < room:
+            if self._inner is None or self._inner.eof:
+                # Between members: two bytes tell another member from junk, and may come apart.
+                self._head += data
+                if len(self._head) < len(GZIP_MAGIC):
+                    break
+                if self._inner is not None and not self._head.startswith(GZIP_MAGIC):
+                    self._over = True
+                    break
+                data, self._head = self._head, b""
+                self._inner = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            out += _inflate(self._inner, data, room - len(out))
+            data = self._inner.unused_data
         return bytes(out)
 
     def finish(self) -> None:
-        if self._started and self._inner is not None and not self._inner.eof:
-            raise _broken("The compressed body ends early")
+        if (self._inner is None and self._head) or (self._inner is not None and not self._inner.eof):
+            raise _early_end()
+
+
+class _Deflate:
+    """zlib's form, as RFC 9110 says, or the bare stream, as many servers send."""
+
+    def __init__(self) -> None:
+        self._inner: zlib._Decompress | None = None
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        if not data:
+            return b""
+        if self._inner is None:
+            # RFC 1950: the low half of zlib's first byte is the method, 8. A bare stream begins so only
+            # where a stored block has set a bit that no encoder sets.
+            self._inner = zlib.decompressobj(zlib.MAX_WBITS if data[0] & 0x0F == 8 else -zlib.MAX_WBITS)
+        return _inflate(self._inner, data, room)
+
+    def finish(self) -> None:
+        if self._inner is not None and not self._inner.eof:
+            raise _early_end()
 
 
 class _Brotli:
@@ -101,40 +156,58 @@ class _Brotli:
         self._started = False
 
     def feed(self, data: bytes, room: int) -> bytes:
-        if self._inner.is_finished() or not data:
-            return b""
-        self._started = True
         out = bytearray()
-        try:
-            out += self._inner.process(data, output_buffer_limit=min(PIECE_BYTES, room))
-            while len(out) < room and not self._inner.can_accept_more_data():
-                out += self._inner.process(b"", output_buffer_limit=min(PIECE_BYTES, room - len(out)))
-        except brotli.error as error:
-            raise _broken(f"The body is not what its content coding says ({error})") from None
-        return bytes(out)
-
-    def finish(self) -> None:
-        if self._started and not self._inner.is_finished():
-            raise _broken("The compressed body ends early")
-
-
-class _Zstd:
-    def __init__(self) -> None:
-        self._inner = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES).decompressobj()
-        self._started = False
-
-    def feed(self, data: bytes, room: int) -> bytes:
-        out = bytearray()
-        for start in range(0, len(data), ZSTD_INPUT_BYTES):
-            if self._inner.eof or len(out) >= room:
-                break
-            self._started = True
+        while len(out) < room and not self._inner.is_finished():
+            self._started = self._started or bool(data)
             try:
-                out += self._inner.decompress(data[start : start + ZSTD_INPUT_BYTES])
-            except (zstandard.ZstdError, MemoryError) as error:
-                raise _broken(f"The body is not what its content coding says ({error})") from None
+                piece = self._inner.process(data, output_buffer_limit=min(PIECE_BYTES, room - len(out)))
+            except brotli.error as error:
+                raise _mismatch(error) from None
+            out += piece
+            data = b""
+            # `can_accept_more_data` looks at kept input only: output may be left without any.
+            if not piece and self._inner.can_accept_more_data():
+                break
         return bytes(out[:room])
 
     def finish(self) -> None:
-        if self._started and not self._inner.eof:
-            raise _broken("The compressed body ends early")
+        if self._started and not self._inner.is_finished():
+            raise _early_end()
+
+
+class _Zstd:
+    """One or more frames; what follows them and is no frame is ignored."""
+
+    def __init__(self) -> None:
+        self._inner: zstandard.ZstdDecompressionObj | None = None
+        self._head = b""
+        self._over = False
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        out = bytearray()
+        while data and not self._over and len(out) < room:
+            if self._inner is None or self._inner.eof:
+                self._head += data
+                if len(self._head) < len(ZSTD_MAGIC):
+                    break
+                if self._inner is not None and not _is_zstd_frame(self._head):
+                    self._over = True
+                    break
+                data, self._head = self._head, b""
+                self._inner = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES).decompressobj()
+            piece, data = data[:ZSTD_INPUT_BYTES], data[ZSTD_INPUT_BYTES:]
+            try:
+                out += self._inner.decompress(piece)
+            except (zstandard.ZstdError, MemoryError) as error:
+                raise _mismatch(error) from None
+            data = self._inner.unused_data + data
+        return bytes(out[:room])
+
+    def finish(self) -> None:
+        if (self._inner is None and self._head) or (self._inner is not None and not self._inner.eof):
+            raise _early_end()
+
+
+def _is_zstd_frame(data: bytes) -> bool:
+    """Whether a frame begins here, with content or skippable (RFC 8878, section 3.1.2)."""
+    return data.startswith(ZSTD_MAGIC) or (data[0] & 0xF0 == 0x50 and data[1:4] == b"\x2a\x4d\x18")
