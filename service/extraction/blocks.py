@@ -37,6 +37,9 @@ TEASERS = 3
 PROSE_CHARS = 1000
 """Characters that must stand outside teasers; without them the teasers are the body of an index page."""
 
+LEAST_KEPT = 0.2
+"""Share of a part that must remain after pruning; with less, its lists of links are the body, as on an index page."""
+
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -69,18 +72,23 @@ def _with_siblings(winner: HtmlElement, measures: Measures, weights: Extraction)
 
 
 def _prune(part: HtmlElement, measures: Measures, total: int) -> None:
-    for group in _teaser_groups(part, measures):
-        drop(group)
+    teasers = set(_teaser_groups(part, measures))
+    doomed: list[HtmlElement] = []
     stack = list(reversed(part))
     while stack:
         element = stack.pop()
         counts = measures.get(element)
         if counts is None or element.tag not in BLOCK:
             continue
-        if counts.chars < MOST * total and _is_beside(element, measures):
-            drop(element)
+        if element in teasers or (counts.chars < MOST * total and _is_beside(element, measures)):
+            doomed.append(element)
         else:
             stack.extend(reversed(element))
+    kept = measures[part].chars - sum(measures[element].chars for element in doomed)
+    if kept < LEAST_KEPT * measures[part].chars:
+        return
+    for element in doomed:
+        drop(element)
 
 
 def _teaser_groups(part: HtmlElement, measures: Measures) -> list[HtmlElement]:

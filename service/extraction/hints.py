@@ -7,7 +7,7 @@ from lxml.etree import _Element as HtmlElement
 from service.extraction.dom import tokens
 
 COMMENTS = frozenset(
-    ("comment comments commentlist commentary reply replies respond disqus discussion livefyre").split()
+    ("comment comments responses commentlist commentary reply replies respond disqus discussion livefyre").split()
 )
 """Names of reader comments under an article."""
 

@@ -9,6 +9,7 @@ from lxml.etree import _Element as HtmlElement
 from service.extraction.density import Counts
 from service.extraction.dom import tokens
 from service.extraction.facts import Facts
+from service.extraction.hints import COMMENTS
 from service.extraction.metadata import ARTICLES
 from service.page import Kind
 
@@ -23,7 +24,7 @@ _DOCUMENTATION_SOFTWARE = re.compile(
     r"asciidoctor|nextra|starlight",
     re.I,
 )
-_POST_WORDS = frozenset(("post", "posts", "message", "reply", "postbody", "postrow", "postbit", "answer"))
+_POST_WORDS = frozenset(("post", "posts", "message", "postbody", "postrow", "postbit", "answer"))
 _THREAD_WORDS = frozenset(("thread", "topic", "forum", "forums", "viewtopic", "showthread", "board", "bbs"))
 _THREAD_ADDRESS = re.compile(
     r"/(?:forums?|threads?|topics?|viewtopic|showthread|questions|bbs|board)(?:[/.?_-]|$)", re.I
@@ -43,7 +44,7 @@ def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | No
         return "forum"
     if any(facts.of_type("SocialMediaPosting")) or _has_itemtype(root, "SocialMediaPosting"):
         return "social"
-    if _has_itemtype(root, "DiscussionForumPosting", "QAPage") or _is_thread(root, url):
+    if _has_itemtype(root, "DiscussionForumPosting", "QAPage"):
         return "forum"
     if facts.meta.get("og:type", "").lower() in ("product", "og:product", "product.item") or any(
         facts.of_type("Product")
@@ -53,7 +54,7 @@ def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | No
         return "documentation"
     if any(facts.of_type(*ARTICLES)) or facts.meta.get("og:type", "").lower() == "article":
         return "article"
-    return None
+    return "forum" if _is_thread(root, url) else None
 
 
 def kind_of(declared: Kind | None, body: Counts, items: int) -> Kind:
@@ -79,6 +80,8 @@ def _is_thread(root: HtmlElement, url: str | None) -> bool:
         if not name:
             continue
         words = tokens(element)
+        if not COMMENTS.isdisjoint(words):  # `thread-even` is a comment's place under an article
+            continue
         if not named and not _THREAD_WORDS.isdisjoint(words):
             named = True
         if not _POST_WORDS.isdisjoint(words):

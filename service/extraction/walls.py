@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import text_lines, visible_chars
+from service.extraction.dom import text_lines
 from service.extraction.status import failure_of_status
 from service.failures import BlockedBySite, Failure, PageNotFound
 from service.settings import Extraction
@@ -29,6 +29,7 @@ REST_CHARS = 800
 MARKUP_CHARS = 700
 """Visible text up to which challenge mark-up makes a page a challenge; pages that load such a script have more."""
 
+_NO_LETTER = re.compile(r"[\W\d_]+")
 _WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _QUOTES = "\"'“”‘’„‟«»‹›「」『』〈〉《》＂"
 
@@ -65,8 +66,13 @@ def _any_of(phrases: list[str]) -> re.Pattern[str]:
 
 
 def _size(text: str) -> int:
-    """Characters, those of Chinese, Japanese and Korean counted twice: they say as much as two Latin ones."""
-    return len(text) + len(_WIDE.findall(text))
+    """Letters, those of Chinese, Japanese and Korean counted twice: they say as much as two Latin ones."""
+    return len(_NO_LETTER.sub("", text)) + len(_WIDE.findall(text))
+
+
+def _letters(root: HtmlElement) -> int:
+    """Letters of the visible text: a challenge's obfuscated script, shown as text, is no prose."""
+    return sum(len(_NO_LETTER.sub("", text)) for text in root.itertext())
 
 
 def _fold(text: str) -> str:
@@ -79,7 +85,7 @@ def failure_of_page(root: HtmlElement, title: str, html: str, status: int, weigh
     Long pages are no walls. A refusal (401, 403 and the other 4xx) that comes with more text than any wall
     has is a page whose origin answers oddly, and is read; missing pages and 5xx are failures whatever they say.
     """
-    if visible_chars(root) <= weights.bot_wall_chars:
+    if _letters(root) <= weights.bot_wall_chars:
         return wall_of(title, text_lines(root), html, status, weights) or failure_of_status(status)
     failure = failure_of_status(status)
     return None if isinstance(failure, BlockedBySite) else failure
@@ -90,7 +96,7 @@ def wall_of(title: str | None, lines: list[str], html: str, status: int, weights
 
     `lines` are the blocks of the whole page after noise, `html` its source, `status` the origin's answer.
     """
-    total = sum(map(len, lines))
+    total = sum(len(_NO_LETTER.sub("", line)) for line in lines)
     if total <= MARKUP_CHARS:
         for vendor, pattern in _markup():
             if pattern.search(html):

@@ -55,10 +55,12 @@ def is_public(address: Address) -> bool:
     IPv4-compatible forms are refused whole.
     """
     if isinstance(address, IPv6Address):
+        if address.scope_id is not None:
+            return False
         mapped = address.ipv4_mapped
         if mapped is not None:
             return is_public(mapped)
-        if address.scope_id is not None or address not in _GLOBAL_V6:
+        if address not in _GLOBAL_V6:
             return False
         # ISATAP, RFC 5214: an interface identifier of 0000:5efe or 0200:5efe and an IPv4 address.
         if int(address) >> 32 & 0xFDFFFFFF == 0x00005EFE:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from fnmatch import fnmatchcase
 
 from service.failures import AddressForbidden, UpstreamError, UpstreamTimeout
 from service.fetch.address import Address, is_public
-from service.settings import Egress, Fetch
+from service.settings import Egress, Fetch, SettingsError
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host name; raises OSError when there are none."""
@@ -23,11 +24,17 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp", ".home")
 """Names that no public host has: RFC 6761, RFC 6762, RFC 8375, ICANN's reserved private-use names."""
 
+_PATTERN = re.compile(r"[\w.*?-]+")
+
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Rules:
-    """A list of CIDRs and host patterns, as in `egress.allow` and `egress.deny`."""
+    """A list of CIDRs and host patterns, as in `egress.allow` and `egress.deny`.
+
+    Raises `SettingsError` for an entry that is neither: a denied network with a slip in it must not
+    become a pattern that matches nothing.
+    """
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.networks: list[_Network] = []
@@ -36,6 +43,8 @@ class Rules:
             try:
                 self.networks.append(ipaddress.ip_network(entry, strict=False))
             except ValueError:
+                if not _PATTERN.fullmatch(entry):
+                    raise SettingsError(f"egress: {entry!r} is neither a network nor a host pattern") from None
                 self.patterns.append(entry.lower().rstrip("."))
 
     def has_host(self, host: str) -> bool:
@@ -44,14 +53,15 @@ class Rules:
 
     def has_address(self, address: Address) -> bool:
         """Whether an address is in one of the networks; a mapped one by the IPv4 address in it."""
-        plain = getattr(address, "ipv4_mapped", None) or address
-        return any(plain.version == network.version and plain in network for network in self.networks)
+        forms = (address, getattr(address, "ipv4_mapped", None) or address)
+        return any(form in network for form in forms for network in self.networks)
 
 
 class Guard:
     """The egress policy. `resolver` replaces the system's, for tests and for other DNS clients."""
 
     def __init__(self, egress: Egress, fetch: Fetch, resolver: Resolver | None = None) -> None:
+        self._ports = egress.ports
         self._allow = Rules(egress.allow)
         self._deny = Rules(egress.deny)
         self._seconds = fetch.dns_seconds
@@ -60,37 +70,43 @@ class Guard:
         self._resolver = resolver or self._getaddrinfo
 
     async def resolve(self, host: str, port: int) -> tuple[str, ...]:
-        """The checked addresses of a host, to connect to as they stand.
+        """The checked addresses of a host, to connect to as they stand. `host` is a name or a bare literal.
 
-        Raises `AddressForbidden` (`hostname`, `address`), `UpstreamError` (`dns`) or `UpstreamTimeout`
-        (`dns_timeout`).
+        Raises `AddressForbidden` (`port`, `hostname`, `address`), `UpstreamError` (`dns`) or
+        `UpstreamTimeout` (`dns_timeout`).
         """
         name = host.lower().rstrip(".")
-        literal = _parse(host)
-        trusted = self._allow.has_host(name)
+        if port not in self._ports:
+            raise AddressForbidden(f"Port {port} is not allowed.", reason="port")
         if self._deny.has_host(name):
             raise AddressForbidden(f"The host {host!r} is denied by the egress policy.", reason="hostname")
-        # Where the operator allows networks, `localhost` may lead into one; the address decides.
-        local = bool(self._allow.networks) and (name == "localhost" or name.endswith(".localhost"))
-        if literal is None and not (trusted or local) and ("." not in name or name.endswith(_PRIVATE_SUFFIXES)):
-            raise AddressForbidden(f"The host {host!r} is no public name.", reason="hostname")
-        texts = [str(literal)] if literal is not None else await self._look_up(name, port)
-        for text in texts:
-            address = _parse(text)
-            if address is None or not self._is_allowed(address, trusted):
-                raise AddressForbidden(f"The host {host!r} leads to {text}, which is not allowed.", reason="address")
-        return tuple(texts)
+        literal = _parse(name)
+        trusted = self._allow.has_host(name)
+        # A private name may lead into a network that the operator allows, but nowhere else.
+        private = literal is None and not trusted and ("." not in name or name.endswith(_PRIVATE_SUFFIXES))
+        unknown = AddressForbidden(f"The host {host!r} is no public name.", reason="hostname")
+        if private and not self._allow.networks:
+            raise unknown
+        try:
+            found = [literal] if literal is not None else await self._look_up(name, port)
+        except (UpstreamError, UpstreamTimeout) as failure:
+            raise (unknown if private else failure) from None
+        for address in found:
+            if self._deny.has_address(address):
+                raise AddressForbidden(f"The host {host!r} leads to {address}, which is denied.", reason="address")
+            if trusted or self._allow.has_address(address):
+                continue
+            if private:
+                raise unknown
+            if not is_public(address):
+                raise AddressForbidden(f"The host {host!r} leads to {address}, which is not public.", reason="address")
+        return tuple(map(str, found))
 
     def close(self) -> None:
         """Let go of the look-up threads without waiting for silent ones."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _is_allowed(self, address: Address, trusted: bool) -> bool:
-        if self._deny.has_address(address):
-            return False
-        return trusted or self._allow.has_address(address) or is_public(address)
-
-    async def _look_up(self, name: str, port: int) -> list[str]:
+    async def _look_up(self, name: str, port: int) -> list[Address]:
         try:
             async with asyncio.timeout(self._seconds):
                 found = await self._resolver(name, port)
@@ -100,9 +116,10 @@ class Guard:
             ) from None
         except (OSError, UnicodeError) as error:
             raise UpstreamError(f"The host {name!r} has no address: {error}", reason="dns") from None
-        if not found:
+        addresses = [_parse(str(text)) for text in dict.fromkeys(found)]
+        if not addresses or None in addresses:
             raise UpstreamError(f"The host {name!r} has no address.", reason="dns")
-        return list(dict.fromkeys(found))
+        return [address for address in addresses if address is not None]
 
     async def _getaddrinfo(self, name: str, port: int) -> Sequence[str]:
         loop = asyncio.get_running_loop()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -14,14 +16,37 @@ from service.fetch.guard import Guard
 
 
 class Budget:
-    """Bytes that one visit may still read off its sockets: heads, framing and redirects included."""
+    """What one visit may still read off its sockets: heads, framing and redirects included.
 
-    def __init__(self, limit: int) -> None:
-        self.left = limit
+    `wire_bytes` is for the visit, `head_bytes` for each response head with the 1xx answers before it.
+    `dials` counts the connections the visit opened itself, which tells a fresh one from a kept one.
+    """
+
+    def __init__(self, wire_bytes: int, head_bytes: int) -> None:
+        self.left = wire_bytes
+        self.dials = 0
+        self._head_bytes = head_bytes
+        self._head_left: int | None = None
+
+    @contextmanager
+    def head(self) -> Iterator[None]:
+        """While a response head is awaited."""
+        self._head_left = self._head_bytes
+        try:
+            yield
+        finally:
+            self._head_left = None
+
+    def check_head(self) -> None:
+        """Raises `UpstreamError` (`headers`) when a head that goes on has used up its bytes."""
+        if self._head_left is not None and self._head_left <= 0:
+            raise UpstreamError("The response's head is too large.", reason="headers")
 
     def spend(self, count: int) -> None:
         """Count bytes; raises `UpstreamError` (`wire_bytes`) when the budget is spent."""
         self.left -= count
+        if self._head_left is not None:
+            self._head_left -= count
         if self.left < 0:
             raise UpstreamError("The origin sent more bytes than one page may cost.", reason="wire_bytes")
 
@@ -38,8 +63,10 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read, and count it."""
-        data = await self._stream.read(max_bytes, timeout)
         budget = current_budget.get()
+        if budget is not None:
+            budget.check_head()
+        data = await self._stream.read(max_bytes, timeout)
         if budget is not None:
             budget.spend(len(data))
         return data
@@ -78,18 +105,27 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Connect to a host by its checked addresses. Raises what the guard raises, or the last connect error."""
-        addresses = await self._guard.resolve(host, port)
-        for address in addresses[:-1]:
+        """Connect to a host by its checked addresses, within `timeout` seconds for all of them.
+
+        Raises what the guard raises, or the last address's connect error.
+        """
+        *others, last = await self._guard.resolve(host, port)
+        budget = current_budget.get()
+        if budget is not None:
+            budget.dials += 1
+        clock = asyncio.get_running_loop().time
+        end = None if timeout is None else clock() + timeout
+        for address in others:
+            # A silent address may take half of what is left: the ones after it must have their turn.
+            share = None if end is None else (end - clock()) / 2
             try:
                 return MeteredStream(
-                    await self._dialer.connect_tcp(address, port, timeout, local_address, socket_options)
+                    await self._dialer.connect_tcp(address, port, share, local_address, socket_options)
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
-        return MeteredStream(
-            await self._dialer.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
-        )
+        left = None if end is None else end - clock()
+        return MeteredStream(await self._dialer.connect_tcp(last, port, left, local_address, socket_options))
 
     async def sleep(self, seconds: float) -> None:
         """Wait, as the pool asks between retries."""

@@ -1,7 +1,8 @@
 """The static tier: one address to one response, over at most a few hops, inside one deadline.
 
-httpcore2's pool is used directly: what its clients add (redirects, decoding, proxies from the
-environment) must be done here anyway, each hop guarded and each byte counted. HTTP/1.1 only: a
+httpcore2's pool is used directly, not httpx2's client over it: what the client adds (redirects,
+decoding, proxies from the environment) must be done here anyway, each hop guarded and each byte
+counted, and it raises errors outside its own hierarchy for an odd Location. HTTP/1.1 only: a
 dripping HTTP/2 origin stays in a pool after its stream is cancelled and holds up the next request.
 """
 
@@ -10,26 +11,29 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 import httpcore2
-import httpx2
 
-from service.failures import AddressForbidden, Failure, InvalidRequest, UpstreamError, UpstreamTimeout
-from service.fetch.coding import decoder_for
+from service.failures import Failure, UpstreamError, UpstreamTimeout
+from service.fetch.coding import ACCEPT_ENCODING, decoder_for
+from service.fetch.cookies import Cookies
 from service.fetch.guard import Guard
 from service.fetch.network import Budget, PinnedBackend, current_budget
-from service.fetch.url import Target, join, normalize
+from service.fetch.url import DEFAULT_PORTS, Target, hop, normalize
 from service.settings import Settings
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 """Statuses that send the reader elsewhere when they carry a Location (RFC 9110, section 15.4)."""
 
-READ_BYTES = 65_536
 MAX_RETRY_AFTER = 86_400
+"""Longest wait passed on, a day in seconds: beyond it an origin says "never", or jokes."""
+
+HEAD_TOO_LARGE = 431
+"""What h11 hints at when a head outgrows its own buffer of 100 KiB (RFC 6585, section 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,9 @@ class Visit:
         self._tier = tier
         self._deadline = deadline
         self._limits = tier.settings.limits
-        self._budget = Budget(self._limits.max_wire_bytes)
-        self._cookies = httpx2.Cookies()
+        self._ports = tier.settings.egress.ports
+        self._budget = Budget(self._limits.max_wire_bytes, self._limits.max_header_bytes)
+        self._cookies = Cookies()
         self._hops = 0
         self._url: str | None = None
 
@@ -89,28 +94,32 @@ class Visit:
         """Fetch an address, following its HTTP redirects, each hop normalized and guarded anew.
 
         A status of 400 or more is returned, not raised. Raises `InvalidRequest`, `AddressForbidden`,
-        `UpstreamError` (`dns`, `connect`, `tls`, `fetch`, `headers`, `encoding`, `wire_bytes`, `location`) or
-        `UpstreamTimeout` (`deadline`, `redirects`, `dns_timeout`, `connect_timeout`, `read_timeout`).
+        `UpstreamError` (`dns`, `connect`, `tls`, `fetch`, `headers`, `encoding`, `wire_bytes`,
+        `url_bad_char`, `url_invalid`) or `UpstreamTimeout` (`deadline`, `redirects`, `dns_timeout`,
+        `connect_timeout`, `read_timeout`).
         """
-        target = normalize(url, self._tier.settings.egress.ports)
+        return await self._in_time(normalize(url, self._ports))
+
+    async def follow(self, reference: str) -> Response:
+        """Fetch what the last page refreshes to: one more redirect, relative to that page. Raises as `get`."""
+        if self._url is None:
+            raise ValueError("follow() continues a visit: call get() first")
+        return await self._in_time(self._next(self._url, reference))
+
+    async def _in_time(self, target: Target) -> Response:
+        """The one place where anything raised on the way gets a name; cancellation passes."""
         token = current_budget.set(self._budget)
         scope = asyncio.timeout_at(self._deadline)
         try:
             async with scope:
                 return await self._chain(target)
         except Failure as failure:
-            failure.url = failure.url or self._url or url
+            failure.url = failure.url or self._url
             raise
         except Exception as error:
-            raise _named(error, self._url or url, expired=scope.expired()) from error
+            raise _named(error, self._url, expired=scope.expired()) from error
         finally:
             current_budget.reset(token)
-
-    async def follow(self, reference: str) -> Response:
-        """Fetch what the last page refreshes to: one more redirect, relative to that page."""
-        if self._url is None:
-            raise ValueError("follow() continues a visit: call get() first")
-        return await self.get(self._next(self._url, reference))
 
     async def _chain(self, target: Target) -> Response:
         while True:
@@ -118,46 +127,45 @@ class Visit:
             answer = await self._hop(target)
             if isinstance(answer, Response):
                 return answer
-            address = self._next(target.href, answer)
-            try:
-                target = normalize(address, self._tier.settings.egress.ports)
-            except InvalidRequest as failure:
-                raise UpstreamError(
-                    f"The site redirects to an unusable address: {failure.message}", reason="location", url=target.href
-                ) from None
+            target = self._next(target.href, answer)
 
-    def _next(self, base: str, reference: str) -> str:
+    def _next(self, base: str, reference: str) -> Target:
+        """The address of one more hop; failures name the page that leads there."""
         self._hops += 1
         if self._hops > self._limits.max_redirects:
             raise UpstreamTimeout(
                 f"Too many redirects (over {self._limits.max_redirects}).", reason="redirects", url=base
             )
-        address = join(base, reference)
-        if address is None:
-            raise UpstreamError("The site redirects to an unusable address.", reason="location", url=base)
-        if not address.startswith(("http:", "https:")):
-            scheme = address.partition(":")[0]
-            raise AddressForbidden(f"The site redirects to {scheme!r}, which is not read.", reason="scheme", url=base)
-        return address
+        try:
+            return hop(base, reference, self._ports)
+        except Failure as failure:
+            failure.url = base
+            raise
 
     async def _hop(self, target: Target) -> Response | str:
         """One request: its response, or the Location it redirects to."""
         async with AsyncExitStack() as stack:
-            try:
-                answer = await stack.enter_async_context(self._request(target))
-            except (httpcore2.RemoteProtocolError, httpcore2.ReadError, httpcore2.WriteError):
-                # A kept connection may be closed by its origin at the moment it is used again.
-                answer = await stack.enter_async_context(self._request(target))
+            answer = await self._answer(stack, target)
             if sum(len(name) + len(value) for name, value in answer.headers) > self._limits.max_header_bytes:
                 raise UpstreamError("The response's head is too large.", reason="headers")
-            headers: dict[str, str] = {}
-            for name, value in answer.headers:
-                headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
-            self._keep_cookies(target, answer)
+            headers = _fields(answer.headers)
+            self._cookies.keep(target.href, answer.headers)
             if answer.status in REDIRECTS and headers.get("location"):
                 return _location(headers["location"])
             body, truncated = await self._body(answer, headers)
             return Response(target.href, answer.status, headers.get("content-type"), headers, body, truncated)
+
+    async def _answer(self, stack: AsyncExitStack, target: Target) -> httpcore2.Response:
+        while True:
+            dials = self._budget.dials
+            try:
+                with self._budget.head():
+                    return await stack.enter_async_context(self._request(target))
+            except (httpcore2.RemoteProtocolError, httpcore2.ReadError, httpcore2.WriteError):
+                # A kept connection may be closed by its origin at the moment it is used again. It is gone
+                # from the pool now, so this ends at the latest with a fresh one, whose errors count.
+                if self._budget.dials > dials:
+                    raise
 
     async def _body(self, answer: httpcore2.Response, headers: Mapping[str, str]) -> tuple[bytes, bool]:
         decoder = decoder_for(headers.get("content-encoding"))
@@ -173,41 +181,45 @@ class Visit:
     def _request(self, target: Target) -> AbstractAsyncContextManager[httpcore2.Response]:
         fetch = self._tier.settings.fetch
         host = f"[{target.host}]" if ":" in target.host else target.host
-        default = {"http": 80, "https": 443}[target.scheme]
-        plain = httpx2.Request("GET", target.href)
-        self._cookies.set_cookie_header(plain)
-        headers = {
-            "Host": host if target.port == default else f"{host}:{target.port}",
-            "User-Agent": fetch.user_agent,
-            "Accept": fetch.accept,
-            "Accept-Language": fetch.accept_language,
-            "Accept-Encoding": "gzip, deflate, br, zstd",
-        }
-        if "cookie" in plain.headers:
-            headers["Cookie"] = plain.headers["cookie"]
-        url = httpcore2.URL(
-            scheme=target.scheme.encode(),
-            host=target.host.encode("ascii"),
-            port=target.port,
-            target=target.path.encode("ascii"),
-        )
+        headers = [
+            (b"Host", (host if target.port == DEFAULT_PORTS[target.scheme] else f"{host}:{target.port}").encode()),
+            (b"User-Agent", fetch.user_agent.encode()),
+            (b"Accept", fetch.accept.encode()),
+            (b"Accept-Language", fetch.accept_language.encode()),
+            (b"Accept-Encoding", ACCEPT_ENCODING.encode()),
+        ]
+        cookie = self._cookies.header_for(target.href)
+        if cookie is not None:
+            headers.append((b"Cookie", cookie))
         timeout = {
             "connect": fetch.connect_seconds,
             "read": fetch.read_seconds,
             "write": fetch.read_seconds,
-            "pool": None,
+            "pool": None,  # bounded by the deadline
         }
         return self._tier.pool.stream(
             b"GET",
-            url,
-            headers=[(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
-            extensions={"timeout": timeout},
+            httpcore2.URL(
+                scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
+            ),
+            headers=headers,
+            # A name's trailing dot is for the resolver; certificates and SNI go without (RFC 6066, section 3).
+            extensions={"timeout": timeout, "sni_hostname": target.host.rstrip(".")},
         )
 
-    def _keep_cookies(self, target: Target, answer: httpcore2.Response) -> None:
-        if any(name.lower() == b"set-cookie" for name, _ in answer.headers):
-            request = httpx2.Request("GET", target.href)
-            self._cookies.extract_cookies(httpx2.Response(answer.status, headers=answer.headers, request=request))
+
+def _fields(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Header fields by lower-case name: repeated ones as one list (RFC 9110, section 5.3), but the first
+    Location, and the last Content-Type (Fetch standard, "extract a MIME type").
+    """
+    fields: dict[str, str] = {}
+    for key, text in raw:
+        name, value = key.decode("latin-1").lower(), text.decode("latin-1")
+        if name not in fields or name == "content-type":
+            fields[name] = value
+        elif name != "location":
+            fields[name] += f", {value}"
+    return fields
 
 
 def retry_after(headers: Mapping[str, str]) -> int | None:
@@ -230,7 +242,7 @@ def _location(value: str) -> str:
         return value
 
 
-def _named(error: Exception, url: str, *, expired: bool) -> Failure:
+def _named(error: Exception, url: str | None, *, expired: bool) -> Failure:
     """The named failure of whatever a connection, a parser or the clock raised."""
     if expired:
         return UpstreamTimeout("The time budget was spent before the page was read.", reason="deadline", url=url)
@@ -243,11 +255,11 @@ def _named(error: Exception, url: str, *, expired: bool) -> Failure:
         if isinstance(cause, ssl.SSLError):
             detail = getattr(cause, "verify_message", None) or cause.reason or "handshake failed"
             return UpstreamError(f"No secure connection to the site: {detail}.", reason="tls", url=url)
+        if getattr(cause, "error_status_hint", None) == HEAD_TOO_LARGE:
+            return UpstreamError("The response's head is too large.", reason="headers", url=url)
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpcore2.ConnectError):
         return UpstreamError("The site refused the connection.", reason="connect", url=url)
-    if "too long" in str(error) or "buffer" in str(error).lower():
-        return UpstreamError("The response's head is too large.", reason="headers", url=url)
     return UpstreamError(
         f"The site broke HTTP or the connection: {error or type(error).__name__}", reason="fetch", url=url
     )

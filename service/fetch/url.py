@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import ada_url
 
-from service.failures import AddressForbidden, InvalidRequest
+from service.failures import AddressForbidden, InvalidRequest, UpstreamError
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 """Ports of the schemes that may be read (RFC 9110, section 4.2)."""
@@ -20,7 +20,8 @@ MAX_CHARS = 8_192
 """Longest address taken; RFC 9110 section 4.1 asks for at least 8,000 octets."""
 
 # WHATWG strips tab and newline and turns `\` into `/`: two readings of one text. Refused before parsing.
-_BAD = re.compile(r"[\x00-\x20\x7f\\\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_TRICK = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+_SPACE = re.compile(r"[\x20\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _SCHEME = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.\-]*):")
 
 
@@ -43,7 +44,7 @@ def normalize(url: str, ports: tuple[int, ...]) -> Target:
     """
     if not url or len(url) > MAX_CHARS:
         raise InvalidRequest(f"The address must have 1 to {MAX_CHARS:,} characters.", reason="url_invalid")
-    bad = _BAD.search(url)
+    bad = _TRICK.search(url) or _SPACE.search(url)
     if bad:
         raise InvalidRequest(
             f"The address has {bad.group()!r} at position {bad.start()}: write spaces and control characters as %XX.",
@@ -72,15 +73,26 @@ def normalize(url: str, ports: tuple[int, ...]) -> Target:
     return Target(parsed.href, name, host, port, (parsed.pathname or "/") + parsed.search)
 
 
-def join(base: str, reference: str) -> str | None:
-    """A `Location` or refresh target as an absolute address, or None when it is unusable."""
+def hop(base: str, reference: str, ports: tuple[int, ...]) -> Target:
+    """The normalized address of a `Location` or a refresh found at `base`.
+
+    Raises what `normalize` raises, but for an unusable address `UpstreamError`, with the same reason
+    (`url_bad_char`, `url_invalid`): it is the site's, not the caller's.
+    """
+    # Spaces in a Location are common and have one reading; control characters and `\` are tricks.
     reference = reference.strip(" \t")
-    if _BAD.search(reference):
-        # Non-ASCII and spaces in a Location are common; the other bad characters are tricks.
-        if re.search(r"[\x00-\x1f\x7f\\]", reference):
-            return None
-        reference = reference.replace(" ", "%20")
+    bad = _TRICK.search(reference)
+    if bad:
+        raise UpstreamError(f"The site redirects to an address with {bad.group()!r} in it.", reason="url_bad_char")
     try:
-        return str(ada_url.join_url(base, reference))
+        return normalize(str(ada_url.join_url(base, _SPACE.sub(_percent, reference))), ports)
     except ValueError:
-        return None
+        raise UpstreamError("The site redirects to no valid address.", reason="url_invalid") from None
+    except InvalidRequest as failure:
+        raise UpstreamError(
+            f"The site redirects to no usable address. {failure.message}", reason=failure.reason
+        ) from None
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match.group().encode())
