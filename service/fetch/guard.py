@@ -24,7 +24,7 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp", ".home")
 """Names that no public host has: RFC 6761, RFC 6762, RFC 8375, ICANN's reserved private-use names."""
 
-_PATTERN = re.compile(r"[\w.*?-]+")
+_PATTERN = re.compile(r"[A-Za-z0-9_.*?-]+")  # names as they are looked up: ASCII, punycode
 
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
