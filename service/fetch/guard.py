@@ -116,10 +116,9 @@ class Guard:
             ) from None
         except (OSError, UnicodeError) as error:
             raise UpstreamError(f"The host {name!r} has no address: {error}", reason="dns") from None
-        addresses = [_parse(str(text)) for text in dict.fromkeys(found)]
-        if not addresses or None in addresses:
+        if not found:
             raise UpstreamError(f"The host {name!r} has no address.", reason="dns")
-        return [address for address in addresses if address is not None]
+        return [_address(name, text) for text in dict.fromkeys(map(str, found))]
 
     async def _getaddrinfo(self, name: str, port: int) -> Sequence[str]:
         loop = asyncio.get_running_loop()
@@ -127,6 +126,13 @@ class Guard:
             self._pool, lambda: socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         )
         return [str(answer[4][0]) for answer in answers]
+
+
+def _address(name: str, text: str) -> Address:
+    address = _parse(text)
+    if address is None:
+        raise AddressForbidden(f"The host {name!r} leads to {text!r}, which is no address.", reason="address")
+    return address
 
 
 def _parse(text: str) -> Address | None:
