@@ -27,6 +27,9 @@ ZSTD_INPUT_BYTES = 128
 ZSTD_WINDOW_BYTES = 1 << 23
 """Largest window accepted, the one RFC 8878 section 3.1.1.1.2 and RFC 9659 require of a decoder."""
 
+MAX_PARTS = 4_096
+"""Most gzip members or zstd frames of one body: the million empty zstd frames of 8 MiB took 10 s to skip."""
+
 GZIP_MAGIC = b"\x1f\x8b"
 """How each member of a gzip body begins (RFC 1952, section 2.3.1)."""
 
@@ -49,8 +52,9 @@ class Decoder(Protocol):
 
 def decoder_for(coding: str | None) -> Decoder:
     """The decoder of a Content-Encoding value; raises `UpstreamError` (`encoding`) for unknown or stacked codings."""
-    name = (coding or "identity").strip().lower()
-    if name in ("", "identity", "none"):
+    names = [name.strip().lower() for name in (coding or "").split(",")]
+    name = ", ".join(name for name in names if name not in ("", "identity", "none"))
+    if not name:
         return _Identity()
     if name in ("gzip", "x-gzip"):
         return _Gzip()
@@ -73,6 +77,12 @@ def _mismatch(error: Exception) -> UpstreamError:
 
 def _early_end() -> UpstreamError:
     return _broken("The compressed body ends early")
+
+
+def _one_more(parts: int) -> int:
+    if parts >= MAX_PARTS:
+        raise _broken(f"The compressed body has over {MAX_PARTS:,} parts")
+    return parts + 1
 
 
 class _Identity:
@@ -107,6 +117,7 @@ class _Gzip:
         self._inner: zlib._Decompress | None = None
         self._head = b""
         self._over = False
+        self._parts = 0
 
     def feed(self, data: bytes, room: int) -> bytes:
         out = bytearray()
@@ -120,6 +131,7 @@ class _Gzip:
                     self._over = True
                     break
                 data, self._head = self._head, b""
+                self._parts = _one_more(self._parts)
                 self._inner = zlib.decompressobj(zlib.MAX_WBITS | 16)
             out += _inflate(self._inner, data, room - len(out))
             data = self._inner.unused_data
@@ -182,6 +194,7 @@ class _Zstd:
         self._inner: zstandard.ZstdDecompressionObj | None = None
         self._head = b""
         self._over = False
+        self._parts = 0
 
     def feed(self, data: bytes, room: int) -> bytes:
         out = bytearray()
@@ -194,6 +207,7 @@ class _Zstd:
                     self._over = True
                     break
                 data, self._head = self._head, b""
+                self._parts = _one_more(self._parts)
                 self._inner = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES).decompressobj()
             piece, data = data[:ZSTD_INPUT_BYTES], data[ZSTD_INPUT_BYTES:]
             try:
