@@ -116,8 +116,8 @@ class Origin:
                     await handler(request, writer)
                 if writer.is_closing():
                     return
-        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
-            return  # the client is gone, as some tests want it
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ssl.SSLError):
+            return  # the client is gone, as some tests want it, or the test is over
         finally:
             self.closed += 1
             writer.close()

@@ -36,6 +36,10 @@ HEAD_TOO_LARGE = 431
 """What h11 hints at when a head outgrows its own buffer of 100 KiB (RFC 6585, section 5)."""
 
 
+MAX_DETAIL_CHARS = 200
+"""Most that is quoted of a parser's complaint, which may quote the origin at length."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """What an origin answered: final `url`, `status`, headers by lower-case name, the decoded `body`.
@@ -98,7 +102,12 @@ class Visit:
         `url_bad_char`, `url_invalid`) or `UpstreamTimeout` (`deadline`, `redirects`, `dns_timeout`,
         `connect_timeout`, `read_timeout`).
         """
-        return await self._in_time(normalize(url, self._ports))
+        try:
+            target = normalize(url, self._ports)
+        except Failure as failure:
+            failure.url = url
+            raise
+        return await self._in_time(target)
 
     async def follow(self, reference: str) -> Response:
         """Fetch what the last page refreshes to: one more redirect, relative to that page. Raises as `get`."""
@@ -151,6 +160,8 @@ class Visit:
             headers = _fields(answer.headers)
             self._cookies.keep(target.href, answer.headers)
             if answer.status in REDIRECTS and headers.get("location"):
+                if headers.get("content-length") == "0":
+                    await answer.aread()  # nothing to read, but the connection counts as free for the next hop
                 return _location(headers["location"])
             body, truncated = await self._body(answer, headers)
             return Response(target.href, answer.status, headers.get("content-type"), headers, body, truncated)
@@ -235,11 +246,8 @@ def retry_after(headers: Mapping[str, str]) -> int | None:
 
 
 def _location(value: str) -> str:
-    """A Location as text: header bytes that are UTF-8 are read so, as browsers do."""
-    try:
-        return value.encode("latin-1").decode("utf-8")
-    except UnicodeDecodeError:
-        return value
+    """A Location with its bytes beyond ASCII escaped one by one, in whatever encoding they are, as Chromium does."""
+    return "".join(char if char.isascii() else f"%{ord(char):02X}" for char in value)
 
 
 def _named(error: Exception, url: str | None, *, expired: bool) -> Failure:
@@ -260,6 +268,5 @@ def _named(error: Exception, url: str | None, *, expired: bool) -> Failure:
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpcore2.ConnectError):
         return UpstreamError("The site refused the connection.", reason="connect", url=url)
-    return UpstreamError(
-        f"The site broke HTTP or the connection: {error or type(error).__name__}", reason="fetch", url=url
-    )
+    detail = str(error)[:MAX_DETAIL_CHARS] or type(error).__name__
+    return UpstreamError(f"The site broke HTTP or the connection: {detail}", reason="fetch", url=url)

@@ -24,6 +24,8 @@ _TRICK = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 _SPACE = re.compile(r"[\x20\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _SCHEME = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.\-]*):")
 
+_AUTHORITY = re.compile(r"/*([^/?#]*)")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -59,7 +61,8 @@ def normalize(url: str, ports: tuple[int, ...]) -> Target:
         parsed = ada_url.URL(url)
     except ValueError:
         raise InvalidRequest("This is no valid http or https address.", reason="url_invalid") from None
-    if parsed.username or parsed.password or "@" in url.split("//", 1)[-1].split("/", 1)[0].split("?")[0].split("#")[0]:
+    authority = _AUTHORITY.match(url, scheme.end())
+    if parsed.username or parsed.password or (authority and "@" in authority.group(1)):
         raise AddressForbidden("An address with a user name or password is not read.", reason="userinfo")
     name = parsed.protocol.rstrip(":")
     port = int(parsed.port) if parsed.port else DEFAULT_PORTS[name]
