@@ -37,11 +37,13 @@ REFUSED = [
     *((url, AddressForbidden, "scheme") for url in ("file:///etc/passwd", "view-source:http://a.test/", "chrome://version",
       "devtools://x", "javascript:alert(1)", "data:text/html,x", "blob:http://a.test/1", "ftp://a.test/", "gopher://a.test/")),
     *((url, InvalidRequest, "url_bad_char") for url in ("http://a.test/\r\nX: y", "http://a.test/a b", "http://a.t\test/",
-      " http://a.test/", "http://a.test/\x85",       "http://a.test/\x00", "http://127.0.0.1\\@ok.test/", "http://ok.test\\@127.0.0.1/", "\\\\host", "http://a.test/\u2028")),
+      " http://a.test/", "http://a.test/\x85", "http://a.test/\x00",
+      "http://127.0.0.1\\@ok.test/", "http://ok.test\\@127.0.0.1/", "\\\\host", "http://a.test/\u2028")),
     *((url, AddressForbidden, "userinfo") for url in ("http://u:p@a.test/", "http://a.test@127.0.0.1/", "http://@a.test/")),
     *((url, AddressForbidden, "port") for url in ("http://a.test:0/", "http://a.test:22/", "http://a.test:6379/")),
     *((url, InvalidRequest, "url_invalid") for url in ("", "http://", "http://a.test:65536/", "http://a.test:８０/",
-      "http://a.test/\ud800", "a.test/x", "a.test:80/",      "//a.test/", "http://[::1", "http://a.test:+80/", "http://" + "a" * 9000 + ".test/")),
+      "http://a.test/\ud800", "a.test/x", "a.test:80/",
+      "//a.test/", "http://[::1", "http://a.test:+80/", "http://" + "a" * 9000 + ".test/")),
 ]  # fmt: skip
 
 
