@@ -6,10 +6,12 @@ inside it: pruned earlier they would change who wins.
 
 from __future__ import annotations
 
+import re
+
 from lxml.etree import _Element as HtmlElement
 
 from service.extraction.density import Measures, score
-from service.extraction.dom import BLOCK, drop
+from service.extraction.dom import BLOCK, drop, text_of
 from service.extraction.hints import ASIDE, CHROME_ROLES, CHROME_TAGS, has_hint
 from service.settings import Extraction
 
@@ -27,6 +29,16 @@ HINTED_CHARS = 250
 
 MOST = 0.5
 """Share of the body from which a block is the body, whatever its name or tag says."""
+
+DATELINE_CHARS = 48
+"""Longest block that is looked at as a date line: a label, a date, a time."""
+
+_DATELINE = re.compile(
+    r"^\W*(?:[^\W\d]{1,12}[\s:]*){0,2}"
+    r"(?:\d{4}\s*[-./年년]\s*\d{1,2}\s*[-./月월]\s*\d{1,2}\s*[日일]?"
+    r"|[^\W\d]{3,9}\.? \d{1,2},? \d{4}|\d{1,2}\.? [^\W\d]{3,9}\.? \d{4})"
+    r"[\s.,T]*(?:\(?[^\W\d]{1,3}\)?\s*)?(?:\d{1,2}\s*[:時시]\s*\d{1,2}\s*[分분]?(?::\d{2})?\s*[^\W\d]{0,4})?\W*$"
+)
 
 TEASER_CHARS = 450
 """Longest teaser: a short block whose heading is a link. The measured news page has 23 of at most 345 characters."""
@@ -120,6 +132,8 @@ def _is_beside(element: HtmlElement, measures: Measures) -> bool:
     """Whether a block inside the winner is no part of the body."""
     counts = measures[element]
     tag, share = element.tag, counts.link_share
+    if counts.chars <= DATELINE_CHARS and tag in ("p", "div", "section") and _DATELINE.match(text_of(element)):
+        return True
     if tag in CHROME_TAGS or element.get("role") in CHROME_ROLES:
         return True
     if tag == "header":

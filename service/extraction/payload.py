@@ -85,14 +85,19 @@ def _arc_element(item: dict[str, Any]) -> str:
         return f'<p><a href="{_quoted(item["url"])}">{text}</a></p>'
     if kind == "image" and isinstance(item.get("url"), str):
         caption = item.get("caption") if isinstance(item.get("caption"), str) else ""
-        return f'<figure><img src="{_quoted(item["url"])}" alt=""><figcaption>{caption}</figcaption></figure>'
+        alt = string(item.get("alt_text"))
+        image = f'<img src="{_quoted(item["url"])}" alt="{_quoted(alt)}">'
+        return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
     if kind == "list":
         tag = "ol" if item.get("list_type") == "ordered" else "ul"
         items = [entry for entry in item.get("items") or [] if isinstance(entry, dict)]
         return f"<{tag}>{''.join(f'<li>{_arc_inner(entry)}</li>' for entry in items)}</{tag}>"
     if kind == "quote":
         parts = [entry for entry in item.get("content_elements") or [] if isinstance(entry, dict)]
-        return f"<blockquote>{''.join(_arc_element(entry) for entry in parts) or text}</blockquote>"
+        source = item.get("citation")
+        cited = _arc_inner(source) if isinstance(source, dict) else ""
+        body = "".join(_arc_element(entry) for entry in parts) or f"<p>{text}</p>"
+        return f"<blockquote>{body}{f'<p>{cited}</p>' if cited else ''}</blockquote>"
     if kind == "table":
         head = "".join(f"<th>{_arc_inner(cell)}</th>" for cell in item.get("header") or [] if isinstance(cell, dict))
         rows = [row for row in item.get("rows") or [] if isinstance(row, list)]

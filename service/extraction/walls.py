@@ -34,6 +34,10 @@ _WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 MARKUP_SOURCE_CHARS = 200_000
 """Longest source that is searched for challenge mark-up; the largest challenge measured has 23,487 bytes."""
 
+TITLE_ENDING = 4
+"""Letters that may follow a phrase in a title."""
+
+_PARTS = re.compile(r"\s+[|–—·:-]\s+|\s*[|｜:]\s*")
 _QUOTES = "\"'“”‘’„‟«»‹›「」『』〈〉《》＂"
 
 
@@ -138,12 +142,17 @@ def _evidence(phrases: Phrases, title: str | None, lines: list[str]) -> str | No
             found = found or match.group(0)
         elif (size := _size(line)) >= PROSE_CHARS:
             rest += size
-    if found is None and title and phrases.titles is not None:
-        match = phrases.titles.search(_fold(title))
-        # A title alone proves nothing: an article may be called so. With hardly any prose it is the page.
-        if match is not None and rest < PROSE_CHARS * 3:
-            return match.group(0)
+    # A title alone proves nothing: an article may be called so. With hardly any prose it is the page.
+    if found is None and title and phrases.titles is not None and rest < PROSE_CHARS * 3:
+        found = next((part for part in _PARTS.split(_fold(title)) if _is_titled(part, phrases.titles)), None)
     return found if rest < REST_CHARS else None
+
+
+def _is_titled(part: str, titles: re.Pattern[str]) -> bool:
+    """Whether a part of a title is such a phrase, up to a grammatical ending: "Not found in the river" is none."""
+    part = part.strip(" .!?…")
+    match = titles.match(part)
+    return match is not None and len(part) - match.end() <= TITLE_ENDING
 
 
 def _is_quoted(line: str, match: re.Match[str]) -> bool:

@@ -59,9 +59,16 @@ def test_get_read_negotiates(client: httpx2.Client, origin: Origin) -> None:
 
 @pytest.mark.parametrize(
     ("accept", "wanted"),
-    [(None, False), ("*/*", False), ("application/json", True), ("text/*;q=0.5, application/*", True), ("text/html, */*;q=0.1", False),
-     ("application/json;q=0", False), ("application/json;q=x, text/markdown", False)],
-)  # fmt: skip
+    [
+        (None, False),
+        ("*/*", False),
+        ("application/json", True),
+        ("text/*;q=0.5, application/*", True),
+        ("text/html, */*;q=0.1", False),
+        ("application/json;q=0", False),
+        ("application/json;q=x, text/markdown", False),
+    ],
+)
 def test_preference(accept: str | None, wanted: bool) -> None:
     assert prefers_json(accept) is wanted
 
@@ -106,7 +113,6 @@ def test_request_ids_and_headers(client: httpx2.Client) -> None:
     wrong = client.get("/nothing")
     assert len(wrong.headers["x-request-id"]) == 32
     assert wrong.headers["x-content-type-options"] == "nosniff"
-    assert "server" not in wrong.headers or "uvicorn" not in wrong.headers["server"].lower() or True
 
 
 def test_health(client: httpx2.Client) -> None:

@@ -1,0 +1,64 @@
+"""Worker processes: a page that costs too much costs its worker, and nobody else notices."""
+
+import asyncio
+import time
+
+import pytest
+
+from service.failures import ExtractFailed, Overloaded, UpstreamTimeout
+from service.reader import Reader
+from service.settings import Settings
+from service.workers import Workers
+from tests.hostile import PAGE
+
+# 90,000 lists inside each other, which the standard's parser must build: some seconds of work.
+SLOW = b"<table><tr><td>" * 60_000 + b"<p>text</p>" * 20_000
+
+
+def settings(**sections: object) -> Settings:
+    return Settings.model_validate({"workers": {"processes": 1, "queue": 1}, **sections})
+
+
+async def test_a_page_over_its_cpu_time_is_named_and_the_next_is_read() -> None:
+    workers = Workers(settings(limits={"extract_cpu_seconds": 1}))
+    await workers.start()
+    with pytest.raises(ExtractFailed) as caught:
+        await workers.extract(SLOW * 4, url="http://a.test/")
+    assert caught.value.reason in ("cpu", "nodes")
+    assert (await workers.extract(PAGE, url="http://a.test/")).title == "A page"
+
+
+async def test_a_page_over_its_memory_is_named_and_the_next_is_read() -> None:
+    workers = Workers(settings(limits={"worker_memory_bytes": 134_217_728, "max_nodes": 10_000_000}))
+    await workers.start()
+    with pytest.raises(ExtractFailed):
+        await workers.extract(b"<p a=b>x" * 2_000_000, url="http://a.test/")
+    assert (await workers.extract(PAGE, url="http://a.test/")).title == "A page"
+
+
+async def test_the_deadline_ends_a_worker() -> None:
+    async with Reader(settings(limits={"total_seconds": 0.2})) as reader:
+        started = time.perf_counter()
+        with pytest.raises(UpstreamTimeout) as caught:
+            await reader.extract(b"<article>" + b"<p>The keeper counts the boats again and again.</p>" * 80_000)
+        assert caught.value.reason == "deadline"
+        assert time.perf_counter() - started < 1.5
+    async with Reader(settings()) as reader:
+        assert (await reader.extract(PAGE)).title == "A page"
+
+
+async def test_a_full_queue_answers_at_once() -> None:
+    workers = Workers(settings())
+    await workers.start()
+    page = b"<article>" + b"<p>The keeper counts the boats again and again.</p>" * 10_000
+    outcomes = await asyncio.gather(*(workers.extract(page) for _ in range(4)), return_exceptions=True)
+    assert sum(isinstance(outcome, Overloaded) for outcome in outcomes) == 2
+    assert workers.waiting == 0
+
+
+async def test_failures_cross_the_pipe_with_their_evidence() -> None:
+    workers = Workers(settings())
+    await workers.start()
+    with pytest.raises(ExtractFailed) as caught:
+        await workers.extract(b"<div id=root></div>", url="http://a.test/")
+    assert caught.value.url == "http://a.test/"
