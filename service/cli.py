@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import ipaddress
 import json
 import logging
@@ -37,6 +38,9 @@ SECTIONS = ("html", "text", "links", "images", "media", "metadata", "explain")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale; no page can break the output
+            stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         settings = load(options.config)
         status: int = options.run(options, settings)
@@ -79,17 +83,19 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _read(options: argparse.Namespace, settings: Settings) -> int:
-    async def read() -> Page:
+    async def read() -> tuple[Page, float]:
         async with Reader(settings) as reader:
-            return await reader.read(
+            page = await reader.read(
                 options.url,
                 render=True if options.render else None,
                 selector=options.selector,
                 tables=options.tables,
                 timeout=options.timeout,
             )
+            return page, reader.effective_timeout(options.timeout)
 
-    _print(asyncio.run(read()), options)
+    page, timeout = asyncio.run(read())
+    _print(page, options, timeout)
     return 0
 
 
@@ -159,10 +165,10 @@ def _table(rows: Sequence[Candidate], settings: Settings) -> str:
     )
 
 
-def _print(page: Page, options: argparse.Namespace) -> None:
+def _print(page: Page, options: argparse.Namespace, timeout: float | None = None) -> None:
     if options.json:
         wanted = Options.model_validate({"include": options.include})
-        answer = answer_of(page, wanted, sum(page.timings.values()), None)
+        answer = answer_of(page, wanted, sum(page.timings.values()), timeout)
         print(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
         print(page.markdown)
@@ -230,6 +236,10 @@ def _parser() -> argparse.ArgumentParser:
 
     config = commands.add_parser("config", help="check the settings and show them as they are in force")
     config.set_defaults(run=_config)
+
+    for command in (serve, read, from_file, explain, capture, config):
+        # Also after the command; left out there, the one before it stays.
+        command.add_argument("--config", metavar="FILE", default=argparse.SUPPRESS, help="settings file")
     return parser
 
 

@@ -9,12 +9,11 @@ import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from service.api import routes
-from service.api.errors import on_bug, on_failure, on_http_error
+from service.api.errors import on_client_gone, on_failure, on_http_error
 from service.api.middleware import BodyLimit, RequestContext
 from service.failures import Failure
 from service.reader import Reader
@@ -32,7 +31,7 @@ def create_app(settings: Settings | None = None) -> Starlette:
             app.state.slots = anyio.Semaphore(settings.server.max_concurrent)
             yield
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/v1/read", routes.read, methods=["POST"]),
             Route("/v1/extract", routes.extract, methods=["POST"]),
@@ -46,13 +45,9 @@ def create_app(settings: Settings | None = None) -> Starlette:
         exception_handlers={
             Failure: on_failure,
             HTTPException: on_http_error,
-            routes.ClientGone: _on_client_gone,
-            Exception: on_bug,
+            ClientDisconnect: on_client_gone,
         },
         lifespan=lifespan,
     )
-
-
-async def _on_client_gone(request: Request, error: Exception) -> Response:
-    request.state.code = "CLIENT_GONE"
-    return Response(status_code=499)  # nobody reads it; the log does
+    app.router.redirect_slashes = False  # a wrong path is a wrong path, also with a slash
+    return app

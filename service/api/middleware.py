@@ -1,4 +1,7 @@
-"""Around every request: its id, its log line, its size limit. Plain ASGI, so that streaming and disconnects pass."""
+"""Around every request: its id, its log line, its size limit, and the answer to a bug.
+
+Plain ASGI, so that streaming and disconnects pass.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api.errors import bug_answer
 from service.failures import InvalidRequest
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -17,7 +21,10 @@ _log = logging.getLogger("bonmun.access")
 
 
 class RequestContext:
-    """Gives each request an id (the caller's `X-Request-ID` where it is plain), and logs one line for it."""
+    """Gives each request an id (the caller's `X-Request-ID` where it is plain), and logs one line for it.
+
+    Outermost of the service's own layers, so that the answer to a bug has an id and a line as well.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -44,6 +51,11 @@ class RequestContext:
 
         try:
             await self.app(scope, receive, answer)
+        except Exception as error:
+            state["code"] = "INTERNAL_ERROR"
+            response = bug_answer(error, scope["request_id"])
+            if not status:
+                await response(scope, receive, answer)
         finally:
             route = scope.get("route")
             fields = {
@@ -70,14 +82,22 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        seen = 0
+        declared = Headers(scope=scope).get("content-length", "")
+        seen = int(declared) if declared.isascii() and declared.isdigit() and int(declared) > self.limit else 0
 
         async def counted() -> Message:
             nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
+            if seen <= self.limit:
+                message = await receive()
+                seen += len(message.get("body", b""))
             if seen > self.limit:
                 raise InvalidRequest(f"The request's body is over {self.limit:,} bytes.", reason="body")
             return message
 
-        await self.app(scope, counted, send)
+        async def answer(message: Message) -> None:
+            # The rest of such a body is not read: nothing else can follow on the connection.
+            if message["type"] == "http.response.start" and seen > self.limit:
+                MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        await self.app(scope, counted, answer)

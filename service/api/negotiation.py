@@ -4,16 +4,14 @@ from __future__ import annotations
 
 
 def prefers_json(accept: str | None) -> bool:
-    """Whether JSON is wanted more than Markdown; Markdown where neither is preferred."""
-    return quality(accept, "application", "json") > max(
-        quality(accept, "text", "markdown"), quality(accept, "text", "plain") * 0.99
-    )
+    """Whether JSON is wanted more than Markdown, or named where Markdown is only allowed; else Markdown."""
+    return _rank(accept, "application", "json") > max(_rank(accept, "text", "markdown"), _rank(accept, "text", "plain"))
 
 
-def quality(accept: str | None, kind: str, subtype: str) -> float:
-    """The weight, 0 to 1, that an Accept value gives a media type; the most specific range decides."""
+def _rank(accept: str | None, kind: str, subtype: str) -> tuple[float, int]:
+    """The weight, 0 to 1, that an Accept value gives a media type, and how closely it names it, which breaks ties."""
     if not accept:
-        return 1.0
+        return 1.0, 0
     best = (-1, 0.0)
     for entry in accept.split(","):
         media_range, *parameters = (part.strip().lower() for part in entry.split(";"))
@@ -28,4 +26,4 @@ def quality(accept: str | None, kind: str, subtype: str) -> float:
                     weight = 0.0
         if specificity > best[0]:
             best = (specificity, weight)
-    return best[1] if best[0] >= 0 else 0.0
+    return (best[1], best[0]) if best[1] > 0 else (0.0, 0)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 import anyio
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from service.api.docs import CONTENT_SECURITY_POLICY, PAGE
+from service.api.errors import JSONAnswer
 from service.api.negotiation import prefers_json
 from service.api.openapi import document
 from service.api.schema import ExtractRequest, Options, ReadRequest, answer_of, parse_json, validate
-from service.failures import InvalidRequest, Overloaded
+from service.failures import Failure, InvalidRequest, Overloaded
 from service.page import Page
 from service.reader import Reader
 
-
-class ClientGone(Exception):
-    """The caller closed the connection before its answer was ready."""
+_ASCII = bytes(range(0x80)).decode()
 
 
 async def read(request: Request) -> Response:
@@ -44,7 +43,8 @@ async def read_path(request: Request) -> Response:
         response = _answer(page, Options(), started, reader.effective_timeout(None))
     else:
         heading = f"# {page.title}\n\n" if page.title else ""
-        response = Response(heading + page.markdown + "\n", media_type="text/markdown; charset=utf-8")
+        text = f"{heading}{page.markdown}\n".encode("utf-8", "replace")
+        response = Response(text, media_type="text/markdown; charset=utf-8")
         response.headers["Server-Timing"] = _server_timing(page)
     response.headers["Vary"] = "Accept"
     return response
@@ -54,7 +54,7 @@ async def extract(request: Request) -> Response:
     """`POST /v1/extract`: the main content of a page sent along, as JSON or as it is with its Content-Type."""
     content_type = request.headers.get("content-type", "")
     body = await request.body()
-    if content_type.partition(";")[0].strip().lower() == "application/json" and "raw" not in request.query_params:
+    if content_type.partition(";")[0].strip().lower() == "application/json":
         wanted = parse_json(ExtractRequest, body)
         source, declared = wanted.html.encode("utf-8", "replace"), "text/html; charset=utf-8"
     else:
@@ -77,12 +77,12 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """`GET /readyz`: every component, 503 when one cannot serve."""
     state = request.app.state.reader.state
-    return JSONResponse({"components": state}, 200 if all(value == "ok" for value in state.values()) else 503)
+    return JSONAnswer({"components": state}, 200 if all(value == "ok" for value in state.values()) else 503)
 
 
 async def openapi(request: Request) -> Response:
     """`GET /openapi.json`: this interface, described."""
-    return JSONResponse(document())
+    return JSONAnswer(document())
 
 
 async def docs(request: Request) -> Response:
@@ -111,21 +111,24 @@ async def _admitted(request: Request, url: str | None, work: Callable[[], Awaita
                 group.cancel_scope.cancel()
 
             group.start_soon(run)
-            while (await request.receive())["type"] != "http.disconnect":
-                continue
+            try:
+                while (await request.receive())["type"] != "http.disconnect":
+                    continue
+            except Failure as failure:  # a body over the limit, where none was asked for
+                failures.append(failure)
             group.cancel_scope.cancel()
     finally:
         slots.release()
     if failures:
         raise failures[0]
     if not pages:
-        raise ClientGone
+        raise ClientDisconnect
     return pages[0]
 
 
 def _answer(page: Page, options: Options, started: float, timeout: float | None) -> Response:
     elapsed = 1e3 * (time.perf_counter() - started)
-    return JSONResponse(answer_of(page, options, elapsed, timeout), headers={"Server-Timing": _server_timing(page)})
+    return JSONAnswer(answer_of(page, options, elapsed, timeout), headers={"Server-Timing": _server_timing(page)})
 
 
 def _server_timing(page: Page) -> str:
@@ -140,8 +143,6 @@ def _query_options(request: Request) -> dict[str, Any]:
     """Options of a raw body, from the query string: numbers as numbers, `include` by commas."""
     options: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
-        if name == "raw":
-            continue
         if name == "include":
             options["include"] = [
                 *options.get("include", []),
@@ -163,18 +164,23 @@ def _require_json(request: Request) -> None:
 
 
 def _target_of(request: Request) -> str:
-    """The address after `/read/`, its own query string and percent-encoding kept as they came."""
+    """The address after `/read/`, its own query string and percent-encoding kept byte for byte."""
     raw = request.scope.get("raw_path") or request.scope["path"].encode()
-    target: str = raw.decode("latin-1").partition("/read/")[2]
-    query = request.scope.get("query_string", b"").decode("latin-1")
+    target = _as_ascii(raw.partition(b"/read/")[2])
+    query = _as_ascii(request.scope.get("query_string", b""))
     if "://" not in target and "%3a" in target[:12].lower():
-        target = unquote(target)
+        target = _as_ascii(unquote_to_bytes(target))
     for scheme in ("http:", "https:"):  # proxies fold `//` in paths
         if target.lower().startswith(scheme) and not target.lower().startswith(f"{scheme}//"):
             target = f"{scheme}//{target[len(scheme) :].lstrip('/')}"
     if not target:
         raise InvalidRequest("Write the address after /read/.", reason="url")
     return f"{target}?{query}" if query else target
+
+
+def _as_ascii(raw: bytes) -> str:
+    """Bytes of an address as text; those beyond ASCII percent-encoded, the rest as they are."""
+    return quote_from_bytes(raw, safe=_ASCII)
 
 
 def _host(url: str | None) -> str | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from service.failures import InvalidRequest
-from service.page import Kind, Page, Tables
+from service.page import Candidate, Image, Kind, Link, Media, Metadata, Page, Tables
 
 Model = TypeVar("Model", bound=BaseModel)
 Section = Literal["html", "text", "links", "images", "media", "metadata", "explain"]
@@ -47,7 +47,7 @@ class ReadRequest(Options):
         None, description="CSS selector to wait for; render tier only."
     )
     timeout: float | None = Field(
-        None, gt=0, description="Seconds for everything, clamped to the service's limit.", strict=False
+        None, gt=0, allow_inf_nan=False, description="Seconds for everything, clamped to the service's limit."
     )
     max_age: int | None = Field(None, ge=0, description="Accept a cached answer this many seconds old; 0 refetches.")
 
@@ -77,11 +77,11 @@ class Answer(BaseModel):
     timeout: float | None = Field(description="The time budget in force, seconds; null where nothing was fetched.")
     html: str | None = None
     text: str | None = None
-    links: list[dict[str, Any]] | None = None
-    images: list[dict[str, Any]] | None = None
-    media: list[dict[str, Any]] | None = None
-    metadata: dict[str, Any] | None = None
-    explain: list[dict[str, Any]] | None = None
+    links: list[Link] | None = None
+    images: list[Image] | None = None
+    media: list[Media] | None = None
+    metadata: Metadata | None = None
+    explain: list[Candidate] | None = None
 
 
 class Error(BaseModel):
@@ -134,7 +134,7 @@ def answer_of(page: Page, options: Options, elapsed_ms: float, timeout: float | 
 def parse_json(model: type[Model], body: bytes) -> Model:
     """A request's JSON body as `model`; raises `InvalidRequest` naming the place or the field."""
     try:
-        data = json.loads(body.decode("utf-8"))
+        data = json.loads(body.decode("utf-8"), parse_constant=_no_such_number)
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"The body is not UTF-8 (byte {error.start}).", reason="body") from None
     except json.JSONDecodeError as error:
@@ -143,11 +143,16 @@ def parse_json(model: type[Model], body: bytes) -> Model:
         ) from None
     except (ValueError, RecursionError):
         raise InvalidRequest(
-            "The body is not valid JSON: it is nested too deeply or a number is too long.", reason="body"
+            "The body is not valid JSON: it is nested too deeply, or a number is too long, NaN or infinite.",
+            reason="body",
         ) from None
     if not isinstance(data, dict):
         raise InvalidRequest("The body must be a JSON object.", reason="body")
     return validate(model, data)
+
+
+def _no_such_number(name: str) -> None:
+    raise ValueError(name)
 
 
 def validate(model: type[Model], data: dict[str, Any]) -> Model:
