@@ -5,7 +5,8 @@ from __future__ import annotations
 
 def prefers_json(accept: str | None) -> bool:
     """Whether JSON is wanted more than Markdown, or named where Markdown is only allowed; else Markdown."""
-    return _rank(accept, "application", "json") > max(_rank(accept, "text", "markdown"), _rank(accept, "text", "plain"))
+    json = _rank(accept, "application", "json")
+    return json > _rank(accept, "text", "markdown") and json >= _rank(accept, "text", "plain")
 
 
 def _rank(accept: str | None, kind: str, subtype: str) -> tuple[float, int]:
