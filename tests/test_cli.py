@@ -65,11 +65,8 @@ def test_extract_from_file_and_standard_input(tmp_path: Path) -> None:
     file.write_bytes(PAGE)
     assert bonmun("extract", str(file)).stdout == bonmun("extract", "-", stdin=PAGE).stdout
     euc = f"<article>{'<p>국회는 오늘 본회의를 열고 예산안을 처리했다.</p>' * 6}</article>".encode("euc-kr")
-        "euc-kr"
-    )  # noqa: E501
-    assert (
-        "본회의를" in bonmun("extract", "-", "--content-type", "text/html; charset=euc-kr", stdin=euc).stdout.decode()
-    )
+    run = bonmun("extract", "-", "--content-type", "text/html; charset=euc-kr", stdin=euc)
+    assert "본회의를" in run.stdout.decode()
     missing = bonmun("extract", str(tmp_path / "no.html"))
     assert (missing.returncode, b"cannot be read" in missing.stderr) == (2, True)
 

@@ -97,6 +97,7 @@ class _Writer:
         self.space = False  # a space is due before the next word
         self.break_due = False  # a line break is due before the next word of a cell or heading
         self.seen: set[str] = set()
+        self.implied: HtmlElement | None = None  # the list item that loose text opened
 
     # Reading -----------------------------------------------------------------------------------------
 
@@ -135,6 +136,9 @@ class _Writer:
         elif tag == "math" or (tag == "span" and "katex-html" in (element.get("class") or "")):
             self._math(element)
             return "skip", depth
+        elif tag in _ITEMS and self._container() is self.implied:
+            self._close(self.stack.index(self.implied))
+            return self._start(element)
         elif tag in _KEPT and tag != "p" and self._admits(element):
             self.boundary()
             depth = len(self.stack)
@@ -250,9 +254,9 @@ class _Writer:
         """Open what text needs here: a list item, a paragraph, the inline tags around it."""
         top = self.stack[-1]
         if top.tag in ("ul", "ol"):
-            top = self._push("li")
+            top = self.implied = self._push("li")
         elif top.tag == "dl":
-            top = self._push("dd")
+            top = self.implied = self._push("dd")
         if top.tag not in _PHRASING:
             self._push("p")
             self.opened.clear()

@@ -117,8 +117,11 @@ def _best(body: bytes, declared: list[tuple[webencodings.Encoding, str]]) -> Dec
         candidates.append((detected, "detected"))
     decoded = [Decoded(body.decode(_codec(e), "replace"), e.name, evidence) for e, evidence in candidates]
     broken = [item.text.count("\ufffd") for item in decoded]
-    # A few stray bytes do not overrule a declaration: one in 500 characters, as in truncated database fields.
+    # A few stray bytes, as in truncated database fields, overrule neither a declaration (one in 500 characters)
+    # nor undeclared UTF-8 (one for ten good characters beyond ASCII).
     for item, count in zip(decoded, broken, strict=True):
-        if item.evidence != "detected" and count * 500 <= len(item.text):
+        if item.evidence in ("http", "meta") and count * 500 <= len(item.text):
+            return item
+        if item.evidence == "utf-8" and count * 10 <= sum(1 for _ in _MULTIBYTE.finditer(body)) - count:
             return item
     return min(zip(broken, range(len(decoded)), decoded, strict=True))[2]

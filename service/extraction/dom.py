@@ -31,6 +31,8 @@ BLOCK = frozenset(
 
 # Possessive quantifiers: a tag left open must not make the scan quadratic.
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*+)[^<>]*+>")
+# libxml2 knows these as ordinary elements, and would nest what follows inside.
+_UNKNOWN_VOID = re.compile(r'<(embed|source|track|wbr)((?:\s++[^\s"=<>]++(?:="[^"]*+")?)*+)>')
 _SPACE = re.compile(r"[ \t\n\r\f\v]+")
 # Not allowed in XML, and lexbor keeps some: libxml2 would end the document at a NUL.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
@@ -72,6 +74,7 @@ def _tree(html: str, max_nodes: int) -> HtmlElement | None:
     # Formatting elements left open are rebuilt in every paragraph: a tree can be larger than its source.
     if serialized.count("<") > max_nodes * 3:
         raise _too_many(max_nodes)
+    serialized = _UNKNOWN_VOID.sub(r"<\1\2></\1>", serialized)
     # Not lxml.html: its element classes are looked up in Python, for every access to an element.
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     root = etree.fromstring(serialized.encode("utf-8", "replace"), parser)

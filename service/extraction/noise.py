@@ -37,7 +37,7 @@ def prune(root: HtmlElement) -> None:
         tag = element.tag
         if tag in NEVER_TEXT or (tag == "button" and not _is_phrase(element)):
             doomed.append(element)
-        elif element.attrib and _is_hidden(element):
+        elif (element.attrib or tag == "dialog") and _is_hidden(element):
             hidden.append(element)
     for element in doomed:
         drop(element)
