@@ -16,7 +16,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 import yaml
@@ -199,7 +198,7 @@ def _parser() -> argparse.ArgumentParser:
 
     serve = commands.add_parser("serve", help="run the HTTP service")
     serve.add_argument("--host", help="address to listen on (default: server.host)")
-    serve.add_argument("--port", type=int, help="port to listen on (default: server.port)")
+    serve.add_argument("--port", type=_port, help="port to listen on (default: server.port)")
     serve.set_defaults(run=_serve)
 
     read = commands.add_parser("read", help="read a page by its address")
@@ -244,7 +243,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _seconds(text: str) -> float:
-    value: Any = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
     if not value > 0:
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return float(value)
+        raise argparse.ArgumentTypeError(f"must be a number over 0, not {text!r}")
+    return value
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {text!r}")
+    return int(text)
