@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 import yaml
 
-from tests.hostile import PAGE
-from tests.origin import Origin
+from tests.hostile import HEAD, PAGE, sends
+from tests.origin import Origin, Request
 
 ROOT = Path(__file__).parent.parent
 
@@ -109,11 +117,6 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_serve_answers_and_stops(origin: Origin) -> None:
-    import socket
-    import time
-
-    import httpx2
-
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -135,3 +138,101 @@ def test_serve_answers_and_stops(origin: Origin) -> None:
         process.kill()
     assert process.stderr is not None
     assert all(json.loads(line)["level"] for line in process.stderr.read().decode().splitlines())
+
+
+@pytest.fixture
+def serving(origin: Origin, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`bonmun serve --config FILE` as a process, once it listens, and its base address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    file = tmp_path / "config.yaml"
+    egress = {"allow": ["127.0.0.0/8"], "ports": [origin.port]}
+    file.write_text(yaml.safe_dump({"server": {"port": port}, "workers": {"processes": 1}, "egress": egress}))
+    command = [sys.executable, "-m", "service", "serve", "--config", str(file)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        for _ in range(400):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_stop_lets_the_work_at_hand_finish(origin: Origin, serving: tuple[subprocess.Popen[bytes], str]) -> None:
+    async def slow(request: Request, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(1)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(PAGE) + PAGE)
+        await writer.drain()
+
+    process, base = serving
+    answers: list[httpx2.Response] = []
+    body = {"url": origin.raw("/slow", slow)}
+
+    def ask() -> None:
+        answers.append(httpx2.post(f"{base}/v1/read", json=body, trust_env=False, timeout=10))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while "/slow" not in origin.paths():
+        time.sleep(0.01)
+    process.terminate()
+    thread.join(10)
+    assert [answer.status_code for answer in answers] == [200]
+    out, log = process.communicate(timeout=10)
+    assert process.returncode in (0, -signal.SIGTERM)
+    assert out == b""
+    requests = [line for line in map(json.loads, log.decode().splitlines()) if line["logger"] == "bonmun.access"]
+    assert [(line["route"], line["status"], line["host"]) for line in requests] == [("/v1/read", 200, "127.0.0.1")]
+
+
+def test_an_interrupt_is_130(origin: Origin) -> None:
+    url = origin.raw("/stall", sends(HEAD + b"Content-Length: 100\r\n\r\n", then="stall"))
+    env = {**os.environ, "BONMUN_EGRESS__ALLOW": '["127.0.0.0/8"]', "BONMUN_EGRESS__PORTS": f"[{origin.port}]"}
+    command = [sys.executable, "-m", "service", "read", url]
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not origin.requests:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=10) == (b"", b"")
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["serve", "--port", "99999"], b"--port"),
+        (["serve", "--port", "x"], b"--port"),
+        (["read", "--timeout", "nan", "http://a.test/"], b"--timeout"),
+        (["read", "--timeout", "soon", "http://a.test/"], b"--timeout"),
+        (["extract", "--tables", "csv", "-"], b"--tables"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: list[str], names: bytes) -> None:
+    run = bonmun(*arguments)
+    assert (run.returncode, run.stdout, names in run.stderr) == (2, b"", True)
+
+
+def test_the_settings_file_may_be_named_before_or_after_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("limits: {total_seconds: 7}")
+    for arguments in (["--config", str(file), "config"], ["config", "--config", str(file)]):
+        assert yaml.safe_load(bonmun(*arguments).stdout)["limits"]["total_seconds"] == 7
+    assert bonmun("config", "--config", "/nowhere.yaml").returncode == 78
+
+
+def test_the_output_is_utf_8_whatever_the_locale() -> None:
+    page = f"<article>{'<p>국회는 오늘 본회의를 열고 예산안을 처리했다.</p>' * 6}</article>".encode()
+    run = bonmun("extract", "-", stdin=page, PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert "본회의를" in run.stdout.decode()
+
+
+def test_explain_and_json_of_an_address(origin: Origin) -> None:
+    run = bonmun("explain", origin.route("/a", PAGE), origin=origin)
+    assert run.stdout.decode().splitlines()[1].startswith("won")
+    answer = json.loads(bonmun("read", "--json", "--timeout", "3", origin.url("/a"), origin=origin).stdout)
+    assert (answer["timeout"], answer["url"]) == (3, origin.url("/a"))
