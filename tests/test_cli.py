@@ -19,6 +19,7 @@ import httpx2
 import pytest
 import yaml
 
+from service.cli import main
 from tests.hostile import HEAD, PAGE, sends
 from tests.origin import Origin, Request
 
@@ -204,24 +205,29 @@ def test_an_interrupt_is_130(origin: Origin) -> None:
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        (["serve", "--port", "99999"], b"--port"),
-        (["serve", "--port", "x"], b"--port"),
-        (["read", "--timeout", "nan", "http://a.test/"], b"--timeout"),
-        (["read", "--timeout", "soon", "http://a.test/"], b"--timeout"),
-        (["extract", "--tables", "csv", "-"], b"--tables"),
+        (["serve", "--port", "99999"], "--port"),
+        (["serve", "--port", "x"], "--port"),
+        (["read", "--timeout", "nan", "http://a.test/"], "--timeout"),
+        (["read", "--timeout", "soon", "http://a.test/"], "--timeout"),
+        (["extract", "--tables", "csv", "-"], "--tables"),
     ],
 )
-def test_wrong_arguments_are_named(arguments: list[str], names: bytes) -> None:
-    run = bonmun(*arguments)
-    assert (run.returncode, run.stdout, names in run.stderr) == (2, b"", True)
+def test_wrong_arguments_are_named(arguments: list[str], names: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out, names in err) == (2, "", True)
 
 
-def test_the_settings_file_may_be_named_before_or_after_the_command(tmp_path: Path) -> None:
+def test_the_settings_file_may_be_named_before_or_after_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("limits: {total_seconds: 7}")
     for arguments in (["--config", str(file), "config"], ["config", "--config", str(file)]):
-        assert yaml.safe_load(bonmun(*arguments).stdout)["limits"]["total_seconds"] == 7
-    assert bonmun("config", "--config", "/nowhere.yaml").returncode == 78
+        assert main(arguments) == 0
+        assert yaml.safe_load(capsys.readouterr().out)["limits"]["total_seconds"] == 7
+    assert main(["config", "--config", "/nowhere.yaml"]) == 78
 
 
 def test_the_output_is_utf_8_whatever_the_locale() -> None:

@@ -13,7 +13,7 @@ h1{margin-bottom:0}
 code,pre{font:14px/1.5 ui-monospace,monospace}
 pre{background:#f4f4f2;padding:1rem;overflow:auto;white-space:pre-wrap}
 table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
+th,td{text-align:left;font-weight:normal;padding:.35rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
 input{font:inherit;padding:.4rem;width:100%;box-sizing:border-box;margin:.3rem 0}
 button{font:inherit;padding:.4rem 1.2rem}
 @media(prefers-color-scheme:dark){
@@ -25,7 +25,7 @@ document.getElementById("try").addEventListener("submit", async (event) => {
   const out = document.getElementById("out");
   out.textContent = "Reading…";
   try {
-    const response = await fetch("/v1/read", {method: "POST", headers: {"Content-Type": "application/json"},
+    const response = await fetch("v1/read", {method: "POST", headers: {"Content-Type": "application/json"},
       body: JSON.stringify({url: document.getElementById("url").value})});
     const answer = await response.json();
     out.textContent = response.ok ? "# " + (answer.title || "") + "\\n\\n" + answer.markdown
@@ -46,7 +46,7 @@ CONTENT_SECURITY_POLICY = (
 """Only this page's own script and style run; its form talks to this service alone."""
 
 _ROWS = "".join(
-    f"<tr><td><code>{failure.code}</code><td>{failure.status}<td>{'yes' if failure.retryable else 'no'}"
+    f"<tr><th scope=row><code>{failure.code}</code><td>{failure.status}<td>{'yes' if failure.retryable else 'no'}"
     f"<td>{(failure.__doc__ or '').splitlines()[0]}"
     for failure in ALL
 )
@@ -56,7 +56,7 @@ PAGE = f"""<!doctype html>
 <title>Bonmun</title><style>{_STYLE}</style>
 <h1>Bonmun</h1>
 <p>A URL in, the main content of the page out, as Markdown.
-The whole interface: <a href="/openapi.json">openapi.json</a>.</p>
+The whole interface: <a href="openapi.json">openapi.json</a>.</p>
 <form id="try"><label for="url">Try an address</label>
 <input id="url" type="url" required placeholder="https://example.org/article"><button>Read</button></form>
 <pre id="out" role="status" aria-live="polite">The Markdown appears here.</pre>
@@ -67,6 +67,6 @@ curl -s localhost:8000/read/https://example.org/article</pre>
 <pre>curl -s 'localhost:8000/v1/extract?url=https://example.org/article' \\
   -H 'Content-Type: text/html' --data-binary @page.html</pre>
 <h2>Failures</h2>
-<table><tr><th>Code<th>Status<th>Retry<th>When</tr>{_ROWS}</table>
+<table><tr><th scope=col>Code<th scope=col>Status<th scope=col>Retry<th scope=col>When</tr>{_ROWS}</table>
 <script>{_SCRIPT}</script></html>
 """

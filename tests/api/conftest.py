@@ -24,7 +24,7 @@ def origin() -> Iterator[Origin]:
 def base(origin: Origin) -> Iterator[str]:
     settings = loopback(
         origin.port,
-        limits={"total_seconds": 8},
+        limits={"total_seconds": 8, "max_body_bytes": 1_000_000},
         server={"max_request_bytes": 300_000, "max_concurrent": 4},
         workers={"processes": 1},
     )

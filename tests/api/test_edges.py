@@ -26,6 +26,7 @@ from tests.api.test_face import raw_get
 from tests.conftest import loopback
 from tests.hostile import HEAD, PAGE, sends
 from tests.origin import Origin
+from tests.server import serving
 
 SECRET = "the-secret-of-the-trace"
 
@@ -204,3 +205,28 @@ def test_a_page_sent_without_a_type(client: httpx2.Client) -> None:
 )
 def test_preference_in_full(accept: str, wanted: bool) -> None:
     assert prefers_json(accept) is wanted
+
+
+def test_a_full_extraction_queue_shows_and_passes() -> None:
+    """One worker, no queue, a page of seconds: the next is refused at once, and `/readyz` says why."""
+    large = b"<article>" + b"".join(b"<p>The keeper wrote %d on the door.</p>" % number for number in range(15_000))
+    with (
+        serving(loopback(1, workers={"processes": 1, "queue": 0})) as base,
+        httpx2.Client(base_url=base, trust_env=False, timeout=20) as client,
+    ):
+        html = {"Content-Type": "text/html"}
+        outcome: list[int] = []
+        thread = threading.Thread(
+            target=lambda: outcome.append(client.post("/v1/extract", content=large, headers=html).status_code)
+        )
+        thread.start()
+        while (ready := client.get("/readyz")).status_code == 200 and thread.is_alive():
+            time.sleep(0.005)
+        refused = client.post("/v1/extract", content=PAGE, headers=html)
+        assert (ready.status_code, ready.json()["components"]["workers"]) == (503, "queue full")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "OVERLOADED")
+        assert refused.headers["retry-after"] == "1"
+        thread.join()
+        assert outcome == [200]
+        assert client.get("/readyz").status_code == 200
+        assert client.post("/v1/extract", content=PAGE, headers=html).status_code == 200
