@@ -97,6 +97,8 @@ class _Writer:
         self.space = False  # a space is due before the next word
         self.break_due = False  # a line break is due before the next word of a cell or heading
         self.seen: set[str] = set()
+        self.pending: list[str] = []  # text not yet in the tree, for
+        self.target: HtmlElement | None = None
         self.implied: HtmlElement | None = None  # the list item that loose text opened
 
     # Reading -----------------------------------------------------------------------------------------
@@ -204,7 +206,7 @@ class _Writer:
         self.space = False
         if self.stack[-1].tag == "p":
             self._close(len(self.stack) - 1)
-        elif self.stack[-1].tag in _PHRASING and _has_content(self.stack[-1]):
+        elif self.stack[-1].tag in _PHRASING and self._has_content(self.stack[-1]):
             self.break_due = True
 
     def finish(self) -> Clean:
@@ -236,17 +238,18 @@ class _Writer:
                 code.set("class", f"language-{language}")
 
     def _close(self, depth: int) -> None:
+        self._flush()
         self.opened.clear()
         self.space = self.break_due = False
         while len(self.stack) > depth:
             block = self.stack.pop()
-            if block.tag == "li" and len(block) and block[0].tag == "p" and not any(e.tag == "p" for e in block[1:]):
+            if block.tag == "li" and [child.tag for child in block].count("p") == 1 and block[0].tag == "p":
                 _unwrap_first(block)
-            if block.tag not in ("td", "th") and not _has_content(block) and block.getparent() is not None:
+            if block.tag not in ("td", "th") and not self._has_content(block) and block.getparent() is not None:
                 block.getparent().remove(block)
 
     def _push(self, tag: str) -> HtmlElement:
-        block = etree.SubElement(self.stack[-1], tag)
+        block = self._add(self.stack[-1], tag)
         self.stack.append(block)
         return block
 
@@ -263,9 +266,9 @@ class _Writer:
             self.space = False
         if self.break_due:
             self.opened.clear()
-            etree.SubElement(self.stack[-1], "br")
+            self._add(self.stack[-1], "br")
             self.break_due = self.space = False
-        if not _has_content(self.stack[-1]):
+        if not self._has_content(self.stack[-1]):
             self.space = False
         if (self.space and self.opened != [] and len(self.opened) < len(self.wanted)) or (
             self.space and not self.opened
@@ -274,30 +277,49 @@ class _Writer:
             self.space = False
         for tag, attributes in self.wanted[len(self.opened) :]:
             inside = self.opened[-1] if self.opened else self.stack[-1]
-            self.opened.append(etree.SubElement(inside, tag, attributes))
+            self.opened.append(self._add(inside, tag, attributes))
 
     def _append(self, text: str) -> None:
+        """Write text into the innermost open element; joined only when the tree grows, or it would be quadratic."""
         target = self.opened[-1] if self.opened else self.stack[-1]
-        if len(target):
-            target[-1].tail = (target[-1].tail or "") + text
+        if target is not self.target:
+            self._flush()
+            self.target = target
+        self.pending.append(text)
+
+    def _flush(self) -> None:
+        if not self.pending or self.target is None:
+            return
+        text = "".join(self.pending)
+        self.pending.clear()
+        last = _last_child(self.target)
+        if last is not None:
+            last.tail = (last.tail or "") + text
         else:
-            target.text = (target.text or "") + text
+            self.target.text = (self.target.text or "") + text
+
+    def _add(self, parent: HtmlElement, tag: str, attributes: dict[str, str] | None = None) -> HtmlElement:
+        self._flush()
+        return etree.SubElement(parent, tag, attributes or {})
+
+    def _has_content(self, element: HtmlElement) -> bool:
+        if self.pending and self.target is element:
+            return True
+        return _last_child(element) is not None or bool(element.text and element.text.strip())
 
     def _break(self) -> None:
-        if self.stack[-1].tag in _PHRASING and _has_content(self.stack[-1]):
-            self.opened.clear() if self.break_due else None
+        if self.stack[-1].tag in _PHRASING and self._has_content(self.stack[-1]):
             self.break_due = True
             self.space = False
 
     def _rule(self) -> None:
         if self._container().tag in ("div", "blockquote", "li", "dd"):
             self.boundary()
-            etree.SubElement(self.stack[-1], "hr")
+            self._add(self.stack[-1], "hr")
 
     def _line(self) -> None:
-        code = self.stack[-1]
-        written = (code[-1].tail if len(code) else code.text) or ""
-        if written and not written.endswith("\n"):
+        """End a line of code, once however many blocks end there."""
+        if self.pending and not self.pending[-1].endswith("\n"):
             self._append("\n")
 
     def _inline(self, element: HtmlElement) -> tuple[Action, int]:
@@ -338,7 +360,7 @@ class _Writer:
         if self.space:
             self._append(" ")
             self.space = False
-        etree.SubElement(target, "img", {"src": source, "alt": alt})
+        self._add(target, "img", {"src": source, "alt": alt})
 
     def _media(self, element: HtmlElement) -> None:
         source = resolve_web(self.base, element.get("src") or element.get("data-src"))
@@ -364,8 +386,9 @@ def _caption(image: HtmlElement) -> str:
     return _SPACES.sub(" ", "".join(caption.itertext())).strip() if caption is not None else ""
 
 
-def _has_content(element: HtmlElement) -> bool:
-    return bool(len(element) or (element.text and element.text.strip()))
+def _last_child(element: HtmlElement) -> HtmlElement | None:
+    # Not len(element): libxml2 counts the children each time.
+    return next(element.iterchildren(reversed=True), None)
 
 
 def _unwrap_first(item: HtmlElement) -> None:

@@ -1,5 +1,7 @@
 """The clean tree and its three faces: HTML, text, Markdown."""
 
+import time
+
 import pytest
 from markdown_it import MarkdownIt
 
@@ -124,6 +126,30 @@ def test_nesting_is_bounded(tag: str) -> None:
     html, text, written = faces(f"<{tag}>" * 400 + "deep")
     assert (text, "deep" in written) == ("deep", True)
     assert html.count("<") <= 4 * MAX_DEPTH
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<b>x</b> ",
+        "x<br>",
+        "<span>x</span>",
+        "<p>x</p>",
+        "<a href=/x>x</a>",
+        "<li>x",
+        "<i><b>x</b></i>",
+        "<img src=/{}>",
+    ],
+)
+@pytest.mark.parametrize("around", ["p", "pre", "ul", "div", "blockquote", "td"])
+def test_writing_is_linear(piece: str, around: str) -> None:
+    spent = []
+    for count in (5_000, 10_000):
+        page = f"<table><tr><{around}>" if around == "td" else f"<{around}>"
+        started = time.perf_counter()
+        faces(page + "".join(piece.format(number) for number in range(count)))
+        spent.append(time.perf_counter() - started)
+    assert spent[1] < 3 * spent[0] + 0.1
 
 
 @pytest.mark.parametrize(
