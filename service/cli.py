@@ -17,12 +17,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import uvicorn
 import yaml
 
-from service.api import create_app
-from service.api.logs import configure
-from service.api.schema import Options, answer_of
 from service.capture import write_capture
 from service.extraction import extract
 from service.failures import Failure, InvalidRequest
@@ -63,6 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace, settings: Settings) -> int:
+    import uvicorn  # a server's imports, which the other commands do not wait for
+
+    from service.api.app import create_app
+    from service.api.logs import configure
+
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     server = settings.server.model_copy(update=overrides)
     settings = settings.model_copy(update={"server": server})
@@ -166,6 +167,8 @@ def _table(rows: Sequence[Candidate], settings: Settings) -> str:
 
 def _print(page: Page, options: argparse.Namespace, timeout: float | None = None) -> None:
     if options.json:
+        from service.api.schema import Options, answer_of
+
         wanted = Options.model_validate({"include": options.include})
         answer = answer_of(page, wanted, sum(page.timings.values()), timeout)
         print(json.dumps(answer, ensure_ascii=False, indent=2))
