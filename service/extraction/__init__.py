@@ -111,7 +111,7 @@ def _extract(
         elif len(description := metadata.metadata_of(facts, base).description or "") > max(_chars(chosen), least // 2):
             where, chosen = "description", clean([documents.from_text(description)], base)
             counts = Counts(_chars(chosen), _chars(chosen))
-        elif refresh is not None or not _is_enough(chosen, facts):
+        else:
             raise NoBody(
                 "No body was found in the page.", reason=f"{visible_chars(root)} visible characters", refresh=refresh
             )
@@ -167,7 +167,7 @@ def _page(
         metadata=metadata.metadata_of(facts, base),
         links=links,
         images=images,
-        media=tuple(chosen.media),
+        media=chosen.media,
         explain=explained,
     )
     markdown = to_markdown(html, chosen.root, tables)
@@ -217,11 +217,6 @@ def _counts(parts: list[HtmlElement], measures: Measures) -> Counts:
 
 def _chars(chosen: Clean) -> int:
     return sum(len("".join(text.split())) for text in chosen.root.itertext())
-
-
-def _is_enough(chosen: Clean, facts: Facts) -> bool:
-    """A body under the threshold is one only when it says more than the page's own title and is no notice."""
-    return False
 
 
 __all__ = ["NoBody", "extract"]

@@ -12,7 +12,7 @@ import feedparser
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import collapse, parse
+from service.extraction.dom import collapse, parse, printable
 from service.failures import ExtractFailed
 
 MAX_ENTRIES = 500
@@ -24,7 +24,7 @@ _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.M)
 def from_text(text: str) -> HtmlElement:
     """Plain text: a paragraph for each run of lines, its line breaks kept."""
     body = etree.Element("div")
-    for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip()):
+    for block in re.split(r"\n\s*\n", printable(text).replace("\r\n", "\n").strip()):
         paragraph = etree.SubElement(body, "p")
         lines = [line.strip() for line in block.split("\n") if line.strip()]
         paragraph.text = lines[0] if lines else ""
@@ -41,7 +41,7 @@ def from_json(text: str) -> HtmlElement:
         text = text.strip()
     body = etree.Element("div")
     code = etree.SubElement(etree.SubElement(body, "pre", {"class": "language-json"}), "code")
-    code.text = text
+    code.text = printable(text)
     return body
 
 
@@ -66,13 +66,15 @@ def from_feed(body: bytes, content_type: str | None) -> tuple[HtmlElement, str |
     for entry in entries[:MAX_ENTRIES]:
         item = etree.SubElement(listing, "li")
         head = etree.SubElement(item, "p")
-        name = entry["title"] or entry["link"] or "Untitled"
+        name = printable(entry["title"] or entry["link"] or "Untitled")
         anchor = (
-            etree.SubElement(head, "a", {"href": entry["link"]}) if entry["link"] else etree.SubElement(head, "strong")
+            etree.SubElement(head, "a", {"href": printable(entry["link"])})
+            if entry["link"]
+            else etree.SubElement(head, "strong")
         )
         anchor.text = name
         if entry["date"]:
-            anchor.tail = f" ({entry['date']})"
+            anchor.tail = f" ({printable(entry['date'])})"
         if collapse(entry["summary"]):
             summary = parse(f"<body><div>{entry['summary']}</div></body>", max_nodes=20_000, max_depth=100).find("body")
             for noise in list(summary.iter("script", "style", "iframe")):

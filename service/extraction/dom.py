@@ -35,7 +35,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*+)[^<>]*+>")
 _UNKNOWN_VOID = re.compile(r'<(embed|source|track|wbr)((?:\s++[^\s"=<>]++(?:="[^"]*+")?)*+)>')
 _SPACE = re.compile(r"[ \t\n\r\f\v]+")
 # Not allowed in XML, and lexbor keeps some: libxml2 would end the document at a NUL.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 QUADRATIC_TAGS = 20_000
@@ -55,7 +55,7 @@ def parse(html: str, *, max_nodes: int, max_depth: int) -> HtmlElement:
     tags = html.count("<")
     if tags > max_nodes * 3:
         raise _too_many(max_nodes)
-    html = _CONTROL.sub("", html)
+    html = printable(html)
     if tags > QUADRATIC_TAGS:
         html = _flatten(html, max_depth)
     root = _tree(html, max_nodes)
@@ -116,6 +116,11 @@ def _flatten(html: str, max_depth: int) -> str:
             start = match.end()
     kept.append(html[start:])
     return " ".join(kept)
+
+
+def printable(text: str) -> str:
+    """Text without the characters that a tree cannot hold: controls, lone surrogates, noncharacters."""
+    return _CONTROL.sub("", text)
 
 
 def collapse(text: str | None) -> str:

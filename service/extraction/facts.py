@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import collapse, text_of
+from service.extraction.dom import collapse, printable, text_of
 
 MAX_JSON_CHARS = 2_000_000
 """JSON-LD longer than this is left unread."""
@@ -56,7 +56,7 @@ def string(value: Any, *keys: str) -> str:
             value = next((value[key] for key in keys if value.get(key)), None)
         else:
             break
-    return collapse(value) if isinstance(value, str) else ""
+    return collapse(printable(value)) if isinstance(value, str) else ""
 
 
 def read(root: HtmlElement) -> Facts:

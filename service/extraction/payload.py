@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import parse
+from service.extraction.dom import parse, printable
 from service.extraction.facts import Facts, string
 from service.extraction.metadata import ARTICLES, POSTS
 
@@ -160,7 +160,7 @@ def _prose(text: str) -> HtmlElement:
     if _MARKUP.search(text):
         return _fragment(text)
     body = etree.Element("div")
-    for paragraph in re.split(r"\s*\n\s*", text.strip()):
+    for paragraph in re.split(r"\s*\n\s*", printable(text).strip()):
         etree.SubElement(body, "p").text = paragraph
     return body
 

@@ -5,10 +5,12 @@ import time
 import pytest
 from markdown_it import MarkdownIt
 
-from service.extraction.clean import MAX_DEPTH, clean
+from service import extract
+from service.extraction.clean import clean
 from service.extraction.dom import parse
 from service.extraction.markdown import to_html, to_markdown, to_text
 from service.extraction.urls import largest, resolve
+from service.extraction.writer import MAX_DEPTH
 from service.page import Tables
 
 BASE = "https://a.test/dir/page"
@@ -182,3 +184,12 @@ def test_resolving() -> None:
     assert resolve(BASE, " JavaScript:x ") is None
     assert largest("a.jpg 1x, b.jpg 2x") == "b.jpg"
     assert largest("") is None
+
+
+def test_characters_that_no_tree_holds_go() -> None:
+    prose = "The keeper counts the boats \\ud83d again \\u0000 before the bell rings, and writes the number down. " * 3
+    data = f'{{"@type": "NewsArticle", "headline": "A \\ud83d head", "articleBody": "{prose}"}}'
+    page = extract(f"<script type=application/ld+json>{data}</script><h1>A head</h1>")
+    assert (page.source, page.title) == ("payload:json-ld", "A head")
+    page.markdown.encode()
+    assert extract(f'{{"a": "{"x" * 100}\\ud83d"}}', content_type="application/json").markdown
