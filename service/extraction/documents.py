@@ -90,7 +90,11 @@ Entry = dict[str, str]
 
 def _xml_feed(body: bytes, content_type: str | None) -> tuple[str, str, list[Entry]]:
     # From a stream, never a string: feedparser would open a string as a file or an address.
-    parsed = feedparser.parse(io.BytesIO(body), response_headers={"content-type": content_type or "application/xml"})
+    headers = {"content-type": content_type or "application/xml"}
+    try:
+        parsed = feedparser.parse(io.BytesIO(body), response_headers=headers)
+    except (UnicodeError, ValueError) as error:
+        raise ExtractFailed("The feed is broken beyond reading.", reason=type(error).__name__) from None
     entries = [
         {
             "title": collapse(entry.get("title")),

@@ -55,7 +55,6 @@ def parse(html: str, *, max_nodes: int, max_depth: int) -> HtmlElement:
     tags = html.count("<")
     if tags > max_nodes * 3:
         raise _too_many(max_nodes)
-    html = printable(html)
     if tags > QUADRATIC_TAGS:
         html = _flatten(html, max_depth)
     root = _tree(html, max_nodes)
@@ -70,7 +69,8 @@ def parse(html: str, *, max_nodes: int, max_depth: int) -> HtmlElement:
 
 def _tree(html: str, max_nodes: int) -> HtmlElement | None:
     """The tree, or None when the document is nested deeper than libxml2's 2,048."""
-    serialized = LexborHTMLParser(html).html or ""
+    # Controls come from character references too, so they go after parsing.
+    serialized = printable(LexborHTMLParser(html).html or "")
     # Formatting elements left open are rebuilt in every paragraph: a tree can be larger than its source.
     if serialized.count("<") > max_nodes * 3:
         raise _too_many(max_nodes)
@@ -120,7 +120,7 @@ def _flatten(html: str, max_depth: int) -> str:
 
 def printable(text: str) -> str:
     """Text without the characters that a tree cannot hold: controls, lone surrogates, noncharacters."""
-    return _CONTROL.sub("", text)
+    return _CONTROL.sub("", text.replace("\f", " "))
 
 
 def collapse(text: str | None) -> str:
