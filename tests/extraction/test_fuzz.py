@@ -1,4 +1,4 @@
-"""Captures mutated at random: a page or a named failure, the same each time, never anything that runs or leads astray."""
+"""Captures mutated at random: a page or a named failure, the same each time, and never anything that runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,44 @@ CAPTURES = [
 ROUNDS = 150
 
 SHARDS = [
-    b"<svg>", b"<math><mi>", b"<template>", b"<table><tr><td>", b"<select>", b"</p>", b"<ruby>a<rt>b", b"<details><summary>",
-    b"<pre>", b'<a href="javascript:x">', b'<img srcset="a b c, ,1x">', b'<base href="http://[">', b"<ul>", b"<li>", b"<dl><dt>",
-    b"<td rowspan=99>", b"<ol start=999999999>", b"\x00", b"\x0c", b"\xff\xfe", b"&#xD800;", b"&#0;", b"&#1;", b"<br>",
-    b"</body></html>", b"<noscript>", b"<!--", b"<plaintext>", b"<frameset>", b"<q>", b"<code>`", b"<caption>",
-    b'<meta http-equiv=refresh content="0;url=">', b'<iframe src="//x" onload=x()>', b"<p onclick=x() style=x>", b"<h1>",
+    b"<svg>",
+    b"<math><mi>",
+    b"<template>",
+    b"<table><tr><td>",
+    b"<select>",
+    b"</p>",
+    b"<ruby>a<rt>b",
+    b"<details><summary>",
+    b"<pre>",
+    b'<a href="javascript:x">',
+    b'<img srcset="a b c, ,1x">',
+    b'<base href="http://[">',
+    b"<ul>",
+    b"<li>",
+    b"<dl><dt>",
+    b"<td rowspan=99>",
+    b"<ol start=999999999>",
+    b"\x00",
+    b"\x0c",
+    b"\xff\xfe",
+    b"&#xD800;",
+    b"&#0;",
+    b"&#1;",
+    b"<br>",
+    b"</body></html>",
+    b"<noscript>",
+    b"<!--",
+    b"<plaintext>",
+    b"<frameset>",
+    b"<q>",
+    b"<code>`",
+    b"<caption>",
+    b'<meta http-equiv=refresh content="0;url=">',
+    b'<iframe src="//x" onload=x()>',
+    b"<p onclick=x() style=x>",
+    b"<h1>",
     b'<script type=application/ld+json>{"@type":["x",1],"headline":[[]],"image":{"url":{}}}</script>',
-]  # fmt: skip
+]
 
 
 def mutated(chance: random.Random) -> bytes:
