@@ -99,7 +99,7 @@ def _xml_feed(body: bytes, content_type: str | None) -> tuple[str, str, list[Ent
         {
             "title": collapse(entry.get("title")),
             "link": entry.get("link") or "",
-            "date": _day(entry.get("published_parsed") or entry.get("updated_parsed")),
+            "date": _day(next((entry[name] for name in ("published_parsed", "updated_parsed") if name in entry), None)),
             "summary": _longest(entry),
         }
         for entry in parsed.entries
