@@ -144,7 +144,7 @@ def page(body: str, head: str = "", url: str = URL, **options: object) -> Page:
         ),
         (
             "",
-            "<div><p>Short notes, but enough to stand as a body: boats, bells, doors, lamps, ropes, oars, buoys and knots.</p></div>",
+            "<div><p>Short notes, enough to stand as a body: boats, bells, doors, lamps, ropes, oars, buoys, knots.</p></div>",
             URL,
             "page",
         ),
