@@ -17,6 +17,9 @@ URL = "https://www.harbour.example/news/1"
 PROSE = "<p>The keeper counts the boats again before the bell rings, and writes the number on the door.</p>" * 6
 
 
+NOTE = f"<div><p>Short notes, yet a body: {', '.join(['boats', 'bells', 'doors', 'lamps', 'ropes'] * 4)}.</p></div>"
+
+
 def facts(head: str) -> Facts:
     from service.extraction.dom import parse
 
@@ -144,7 +147,7 @@ def page(body: str, head: str = "", url: str = URL, **options: object) -> Page:
         ),
         (
             "",
-            "<div><p>Short notes, enough to stand as a body: boats, bells, doors, lamps, ropes, oars, buoys, knots.</p></div>",
+            NOTE,
             URL,
             "page",
         ),
