@@ -298,7 +298,10 @@ class TestTLS:
         assert origin.requests == []
 
     async def test_a_handshake_never_answered(self) -> None:
-        server = await asyncio.start_server(lambda reader, writer: asyncio.sleep(30), "127.0.0.1", 0)
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(30)
+
+        server = await asyncio.start_server(silent, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         tier = StaticTier(loopback(port))
         started = time.perf_counter()
