@@ -18,7 +18,8 @@ from service.page import Tables
 # Escaped only where CommonMark would read a mark-up: emphasis, links, tags, code, entities, TeX left alone.
 _SPECIAL = re.compile(r"([\\`*\[\]])|(?<!\w)(_)|(_)(?!\w)|(<)(?=[a-zA-Z/!?])|(&)(?=#?\w{1,31};)|(~)(?=~)")
 _LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-{3,}\s*$|(\d{1,9})([.)])(?=\s|$))", re.M)
-_TEX = re.compile(r"(\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\])", re.S)
+# Bounded: an opening that is never closed must not make the search quadratic.
+_TEX = re.compile(r"(\$\$.{1,500}?\$\$|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\])", re.S)
 _FENCE = re.compile(r"^\s*(`{3,})", re.M)
 _BLANK_LINES = re.compile(r"\n{3,}")
 _LINES = frozenset(

@@ -11,7 +11,9 @@ from service.extraction.urls import resolve_web
 MAX_DELAY = 30
 """Seconds of delay up to which a refresh is a redirect; longer ones reload a page that is meant to be read."""
 
-_CONTENT = re.compile(r"^\s*(\d+)?(?:\.[\d.]*)?\s*(?:[;,]|\s)\s*(?:url\s*=\s*)?[\"']?\s*([^\"'\s>]+)", re.I)
+_CONTENT = re.compile(
+    r"^\s*+(\d++)?(?:\.[\d.]*+)?\s*+(?:[;,]\s*+)?(?:url\s*+=\s*+)?[\"']?\s*+([^\"'\s>\d][^\"'\s>]*+)", re.I
+)
 
 
 def find_refresh(root: HtmlElement, base: str | None) -> str | None:
