@@ -24,6 +24,7 @@ CERTAIN_SEQUENCES = 4
 A Hangul syllable of EUC-KR is a valid UTF-8 pair with probability 0.09, so five in a row with 6e-6.
 """
 
+_NO_CODECS = ("replacement", "x-user-defined")  # labels of the table that name no text of a page
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([a-z0-9_:.\-]+)", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]+?encoding\s*=\s*[\"']([a-z0-9_:.\-]+)", re.I)
@@ -50,7 +51,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     declared = [
         (encoding, evidence)
         for label, evidence in ((charset_of(content_type), "http"), (_meta_charset(body), "meta"))
-        if label and (encoding := webencodings.lookup(label)) is not None
+        if label and (encoding := webencodings.lookup(label)) is not None and encoding.name not in _NO_CODECS
     ]
     utf8 = _strict(body, "utf-8")
     if utf8 is not None:

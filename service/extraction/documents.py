@@ -18,8 +18,6 @@ from service.failures import ExtractFailed
 MAX_ENTRIES = 500
 """Entries of a feed that are read; feeds of real sites have 10 to 100."""
 
-_HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.M)
-
 
 def from_text(text: str) -> HtmlElement:
     """Plain text: a paragraph for each run of lines, its line breaks kept."""
@@ -47,8 +45,8 @@ def from_json(text: str) -> HtmlElement:
 
 def markdown_title(text: str) -> str | None:
     """The first level-one heading of a Markdown document."""
-    found = _HEADING.search(text)
-    return found.group(1) if found else None
+    heads = (line[2:].strip().rstrip("#").strip() for line in text.splitlines() if line.startswith("# "))
+    return next(heads, None) or None
 
 
 def from_feed(body: bytes, content_type: str | None) -> tuple[HtmlElement, str | None, str | None]:

@@ -17,10 +17,14 @@ from service.page import Tables
 
 # Escaped only where CommonMark would read a mark-up: emphasis, links, tags, code, entities, TeX left alone.
 _SPECIAL = re.compile(r"([\\`*\[\]])|(?<!\w)(_)|(_)(?!\w)|(<)(?=[a-zA-Z/!?])|(&)(?=#?\w{1,31};)|(~)(?=~)")
-_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-{3,}\s*$|(\d{1,9})([.)])(?=\s|$))", re.M)
+_LINE_START = re.compile(r"^([ \t]*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-{3,}\s*$|(\d{1,9})([.)])(?=\s|$))", re.M)
 # Bounded: an opening that is never closed must not make the search quadratic.
-_TEX = re.compile(r"(\$\$.{1,500}?\$\$|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\])", re.S)
-_FENCE = re.compile(r"^\s*(`{3,})", re.M)
+_TEX = re.compile(
+    r"(\$\$(?:(?!\$\$).){1,500}\$\$|\\\((?:(?!\\[()]).){1,500}\\\)|\\\[(?:(?!\\[\[\]]).){1,500}\\\])", re.S
+)
+# What a renderer would run or follow is no TeX, whatever stands around it.
+_LIVE = re.compile(r"<[a-zA-Z/!?]|\]\s*[(\[:]|&#?\w")
+_FENCE = re.compile(r"^[ \t]*(`{3,})", re.M)
 _BLANK_LINES = re.compile(r"\n{3,}")
 _LINES = frozenset(
     ("p h1 h2 h3 h4 h5 h6 li dt dd blockquote pre tr figcaption caption summary div ul ol dl table hr figure").split()
@@ -41,7 +45,9 @@ class Converter(MarkdownConverter):
     def escape(self, text: str, parent_tags: set[str]) -> str:
         """Escape what CommonMark would take for mark-up, TeX excepted."""
         pieces = _TEX.split(text)
-        pieces[::2] = [_escape(piece, parent_tags) for piece in pieces[::2]]
+        for number, piece in enumerate(pieces):
+            if number % 2 == 0 or _LIVE.search(piece):
+                pieces[number] = _escape(piece, parent_tags)
         return "".join(pieces)
 
     def convert_a(self, el: Any, text: str, parent_tags: set[str]) -> str:
@@ -89,7 +95,7 @@ class Converter(MarkdownConverter):
 
     def convert_code(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A code span, or a formula between dollars."""
-        if el.get("class") == ["language-math"] and text.strip():
+        if el.get("class") == ["language-math"] and text.strip() and not _LIVE.search(text):
             return f"${text.strip()}$"
         return str(super().convert_code(el, text, parent_tags))  # type: ignore[misc]
 
@@ -121,6 +127,11 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _BACKSLASH_PIPE = r"\\|"
 
 
+def escape_line(text: str) -> str:
+    """Plain text as one line of Markdown that renders as it stands."""
+    return _escape(" ".join(text.split()), {"_inline"})
+
+
 def to_html(root: HtmlElement) -> str:
     """The content of the clean tree's root as HTML."""
     return (root.text or "") + "".join(etree.tostring(child, encoding="unicode", method="html") for child in root)
@@ -129,7 +140,7 @@ def to_html(root: HtmlElement) -> str:
 def to_text(root: HtmlElement) -> str:
     """Plain text: a line a block, an empty line between paragraphs, cells apart by a tab."""
     text = "".join(_pieces(root))
-    return _BLANK_LINES.sub("\n\n", re.sub(r"[ ]+\n", "\n", text)).strip()
+    return _BLANK_LINES.sub("\n\n", re.sub(r"(?<! ) +\n", "\n", text)).strip()
 
 
 def _pieces(root: HtmlElement) -> Iterator[str]:

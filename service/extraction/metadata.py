@@ -19,6 +19,9 @@ ARTICLES = (
 POSTS = ("SocialMediaPosting", "DiscussionForumPosting", "QAPage", "Question")
 """schema.org types of posts and threads."""
 
+MAX_TITLE_CHARS = 1_000
+"""Where a title is cut; the longest on the boards are a tenth of that."""
+
 _SEPARATOR = re.compile(r"\s+(?:[|–—·•»«›<>/]|::|-|:)\s+|\s*[|｜]\s*|\s*:\s+(?=[^:]*$)")
 _ICON = re.compile(
     r"(?:^|[/_.\-=])(?:fav)?(?:icon|logo|sprite|avatar|gravatar|badge|emoji|captcha)s?(?:[/_.\-\d]|$)|\.(?:ico|svg)(?:\?|$)",
@@ -117,7 +120,10 @@ def _key(text: str) -> str:
 
 
 def _host(url: str | None) -> str | None:
-    host = (urlsplit(url).hostname or "") if url else ""
+    try:
+        host = (urlsplit(url).hostname or "") if url else ""
+    except ValueError:  # an address that a caller made up
+        return None
     return host.removeprefix("www.") or None
 
 
@@ -129,7 +135,7 @@ def _brands(url: str | None) -> list[str]:
 
 def _cut(title: str, brands: set[str]) -> str:
     """A title without the site's name at its end or start."""
-    title = title.strip()
+    title = " ".join(title.split())[:MAX_TITLE_CHARS]
     for _ in range(3):
         separators = list(_SEPARATOR.finditer(title))
         if not separators:

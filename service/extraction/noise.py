@@ -69,4 +69,14 @@ def _is_hidden(element: HtmlElement) -> bool:
     if element.tag == "dialog" and "open" not in attributes:
         return True
     name = attributes.get("class")
-    return bool(name and _LABEL_CLASS.search(name) and len(text_of(element)) <= LABEL_CHARS)
+    return bool(name and _LABEL_CLASS.search(name) and _is_label(element))
+
+
+def _is_label(element: HtmlElement) -> bool:
+    """Whether an element's text is short; stops reading where it is not."""
+    chars = 0
+    for text in element.itertext():
+        chars += len(text)
+        if chars > LABEL_CHARS:
+            return False
+    return True

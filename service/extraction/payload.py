@@ -90,20 +90,28 @@ def _arc_element(item: dict[str, Any]) -> str:
         return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
     if kind == "list":
         tag = "ol" if item.get("list_type") == "ordered" else "ul"
-        items = [entry for entry in item.get("items") or [] if isinstance(entry, dict)]
+        items = _objects(item.get("items"))
         return f"<{tag}>{''.join(f'<li>{_arc_inner(entry)}</li>' for entry in items)}</{tag}>"
     if kind == "quote":
-        parts = [entry for entry in item.get("content_elements") or [] if isinstance(entry, dict)]
+        parts = _objects(item.get("content_elements"))
         source = item.get("citation")
         cited = _arc_inner(source) if isinstance(source, dict) else ""
         body = "".join(_arc_element(entry) for entry in parts) or f"<p>{text}</p>"
         return f"<blockquote>{body}{f'<p>{cited}</p>' if cited else ''}</blockquote>"
     if kind == "table":
-        head = "".join(f"<th>{_arc_inner(cell)}</th>" for cell in item.get("header") or [] if isinstance(cell, dict))
-        rows = [row for row in item.get("rows") or [] if isinstance(row, list)]
-        lines = ("".join(f"<td>{_arc_inner(cell)}</td>" for cell in row if isinstance(cell, dict)) for row in rows)
+        head = "".join(f"<th>{_arc_inner(cell)}</th>" for cell in _objects(item.get("header")))
+        rows = [row for row in _list(item.get("rows")) if isinstance(row, list)]
+        lines = ("".join(f"<td>{_arc_inner(cell)}</td>" for cell in _objects(row)) for row in rows)
         return f"<table><thead><tr>{head}</tr></thead>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
     return ""
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in _list(value) if isinstance(item, dict)]
 
 
 def _arc_inner(entry: dict[str, Any]) -> str:
@@ -160,8 +168,9 @@ def _prose(text: str) -> HtmlElement:
     if _MARKUP.search(text):
         return _fragment(text)
     body = etree.Element("div")
-    for paragraph in re.split(r"\s*\n\s*", printable(text).strip()):
-        etree.SubElement(body, "p").text = paragraph
+    for line in printable(text).splitlines():
+        if line.strip():
+            etree.SubElement(body, "p").text = line.strip()
     return body
 
 

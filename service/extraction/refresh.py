@@ -12,7 +12,7 @@ MAX_DELAY = 30
 """Seconds of delay up to which a refresh is a redirect; longer ones reload a page that is meant to be read."""
 
 _CONTENT = re.compile(
-    r"^\s*+(\d++)?(?:\.[\d.]*+)?\s*+(?:[;,]\s*+)?(?:url\s*+=\s*+)?[\"']?\s*+([^\"'\s>\d][^\"'\s>]*+)", re.I
+    r"^\s*+(\d{1,9})?+\d*+(?:\.[\d.]*+)?\s*+(?:[;,]\s*+)?(?:url\s*+=\s*+)?[\"']?\s*+([^\"'\s>\d][^\"'\s>]*+)", re.I
 )
 
 

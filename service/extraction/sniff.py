@@ -50,10 +50,12 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 # MIME Sniffing, section 3: bytes that no text has.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _BOM = re.compile(rb"^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)")
-_PROLOGUE = rb"^\s*(?:<\?xml[^>]*\?>\s*|<!--.*?-->\s*|<\?xml-stylesheet[^>]*\?>\s*|<!DOCTYPE\s+(?:rss|feed)[^>]*>\s*)*"
+# Possessive and atomic: comments in a row must not be tried in every grouping.
+_COMMENT = rb"<!--(?>.*?-->)\s*+|<\?(?>[^>]*>)\s*+"
+_PROLOGUE = rb"^\s*+(?:" + _COMMENT + rb"|<!DOCTYPE\s++(?:rss|feed)(?>[^>]*>)\s*+)*+"
 _FEED = re.compile(_PROLOGUE + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.I | re.S)
 _HTML = re.compile(
-    rb"^\s*(?:<\?xml[^>]*\?>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|"
+    rb"^\s*+(?:" + _COMMENT + rb")*+<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|"
     rb"title|b|br|p|meta|link|main|article|section|header|nav|ul|span)[\s>/]",
     re.I | re.S,
 )

@@ -9,12 +9,15 @@ from lxml.etree import _Element as HtmlElement
 
 _LINK_SCHEMES = ("http:", "https:", "mailto:", "tel:")
 _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*:")
+MAX_NAME_CHARS = 300
+"""End of a file's name that is looked at; file systems allow 255 bytes."""
+
 _PLACEHOLDER = re.compile(
     r"(?:^|[/_.-])(?:blank|spacer|placeholder|pixel|transparent|loading|loader|lazy(?:load)?|1x1|grey|dummy|no[-_]?image)"
     r"[^/]*\.(?:gif|png|svg|jpe?g|webp)(?:\?|$)",
     re.I,
 )
-_SRCSET = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s+([\d.]+)([wx]))?\s*(?:,|$)")
+_SRCSET = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s+(\d+(?:\.\d+)?)([wx]))?\s*(?:,|$)")
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-original-src", "data-actualsrc", "data-echo", "data-url")
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 
@@ -69,14 +72,14 @@ def image_source(image: HtmlElement, base: str | None) -> str | None:
 
 def is_placeholder(address: str) -> bool:
     """Whether an image address is that of a stand-in: a spacer, a loading animation."""
-    return bool(_PLACEHOLDER.search(address))
+    return bool(_PLACEHOLDER.search(address.partition("?")[0].rpartition("/")[2][-MAX_NAME_CHARS:]))
 
 
 def largest(srcset: str | None) -> str | None:
     """The reference with the largest width or density in a `srcset`."""
     best: tuple[float, str] | None = None
     for match in _SRCSET.finditer(srcset or ""):
-        size = float(match.group(2)) if match.group(2) and match.group(2).count(".") < 2 else 1.0
+        size = float(match.group(2) or 1)
         if best is None or size > best[0]:
             best = (size, match.group(1))
     return best[1] if best else None

@@ -33,6 +33,7 @@ _KEPT = _PHRASING | _LISTS | _ROWS | {"li", "dd", "blockquote", "figure", "detai
 _ITEMS = {"li": ("ul", "ol"), "dt": ("dl",), "dd": ("dl",)}
 _TABLE_PARTS = (_ROWS | {"td", "th", "caption"}) - {"table"}
 _SPAN = re.compile(r"^\d{1,3}$")
+_NAME = re.compile(r"[\w+#.-]{1,40}")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]([\w+#.-]+)", re.I)
 # Chinese and Japanese lines are joined without a space; Korean words need theirs.
 _UNSPACED_JOIN = re.compile(
@@ -361,6 +362,7 @@ def _language(pre: HtmlElement) -> str | None:
             found = _LANGUAGE.search(element.get("class") or "")
             if found:
                 return found.group(1).lower()
-            if element.get("data-lang"):
-                return str(element.get("data-lang")).lower()
+            named = _NAME.fullmatch(element.get("data-lang") or "")
+            if named:
+                return str(named.group()).lower()
     return None
