@@ -7,18 +7,22 @@ new worker.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import resource
+import time
 from typing import Any
 
 import anyio
-import anyio.to_process
-from anyio import BrokenWorkerProcess, CapacityLimiter
+from anyio import BrokenWorkerProcess, to_process
 
 from service.extraction import extract
 from service.failures import ExtractFailed, Failure, Overloaded
 from service.page import Page
 from service.settings import Settings
+
+_log = logging.getLogger("bonmun.workers")
 
 
 class Workers:
@@ -27,29 +31,29 @@ class Workers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.processes = settings.workers.processes or len(os.sched_getaffinity(0))
-        self._limiter: CapacityLimiter | None = None
+        self._slots: anyio.Semaphore | None = None
+        self._taking: asyncio.Lock | None = None
         self.waiting = 0
 
     async def start(self) -> None:
         """Start the processes, so that the first page does not wait for them."""
-        self._limiter = CapacityLimiter(self.processes)
+        self._slots = anyio.Semaphore(self.processes)
+        self._taking = asyncio.Lock()
         async with anyio.create_task_group() as group:
             for _ in range(self.processes):
                 group.start_soon(self._run, _warm_up)
 
     async def extract(self, body: bytes, **options: Any) -> Page:
-        """`service.extract` in a worker. Raises its failures, `Overloaded` when the queue is full, `ExtractFailed`
-        (`cpu`, `memory`) when the page costs too much."""
+        """`service.extract` in a worker.
+
+        Raises its failures; `Overloaded` when the queue is full or a worker was killed from outside;
+        `ExtractFailed` (`cpu`, `memory`) when the page costs too much.
+        """
         if self.waiting >= self._settings.workers.queue + self.processes:
             raise Overloaded("Too many pages wait for extraction.", reason="extraction queue", retry_after=1)
         self.waiting += 1
         try:
             outcome: Page | Failure = await self._run(_extract, body, options, self._settings)
-        except BrokenWorkerProcess:
-            seconds = self._settings.limits.extract_cpu_seconds
-            raise ExtractFailed(
-                f"The page takes over {seconds} s of computing.", reason="cpu", url=options.get("url")
-            ) from None
         finally:
             self.waiting -= 1
         if isinstance(outcome, Failure):
@@ -57,8 +61,89 @@ class Workers:
         return outcome
 
     async def _run(self, function: Any, *arguments: Any) -> Any:
-        # Cancelled work kills its process: there is no other way to stop a parser.
-        return await anyio.to_process.run_sync(function, *arguments, cancellable=True, limiter=self._limiter)
+        if self._slots is None or self._taking is None:
+            raise RuntimeError("Workers are started with start()")
+        async with self._slots:
+            await self._taking.acquire()
+            handover = _Handover(self._taking)
+            try:
+                await self._awake(handover)
+                started = time.monotonic()
+                # Cancelled work kills its process: there is no other way to stop a parser.
+                return await to_process.run_sync(
+                    function,
+                    *arguments,
+                    cancellable=True,
+                    limiter=handover,  # type: ignore[arg-type]
+                )
+            except BrokenWorkerProcess:
+                raise self._named(time.monotonic() - started) from None
+            finally:
+                handover.release()
+
+    async def _awake(self, handover: _Handover) -> None:
+        """See to it that an idle worker lives, in a task that no cancellation reaches.
+
+        A start that is cancelled would leave its process behind. When the caller goes, the start goes on
+        and holds the lock until its worker is idle, so that nobody starts one more meanwhile.
+        """
+        waking = asyncio.ensure_future(self._wake())
+        try:
+            await asyncio.shield(waking)
+        except asyncio.CancelledError:
+            handover.release_after(waking)
+            raise
+
+    async def _wake(self) -> None:
+        for attempt in range(self.processes + 1):
+            try:
+                await to_process.run_sync(_nothing, limiter=anyio.CapacityLimiter(1))
+                return
+            except BrokenWorkerProcess:  # an idle one was killed from outside; the next may live, or starts
+                _log.warning("an idle worker had ended", extra={"fields": {"attempt": attempt + 1}})
+        raise Overloaded("No extraction process can be started.", reason="workers", retry_after=1)
+
+    def _named(self, seconds: float) -> Failure:
+        """Why a worker ended over a page: its CPU time was spent, which takes that long at least, or it was killed."""
+        limit = self._settings.limits.extract_cpu_seconds
+        if seconds >= limit:
+            return ExtractFailed(f"The page takes over {limit} s of computing.", reason="cpu")
+        return Overloaded("The extraction process ended unexpectedly.", reason="worker ended", retry_after=1)
+
+
+class _Handover:
+    """Stands for `run_sync`'s limiter, which is entered right before an idle worker is taken: the lock may go then."""
+
+    def __init__(self, lock: asyncio.Lock) -> None:
+        self._lock = lock
+        self._held = True
+
+    def release_after(self, waking: asyncio.Future[None]) -> None:
+        """Release once the start is over, whether it succeeds or not."""
+        if self._held:
+            self._held = False
+            waking.add_done_callback(self._over)
+
+    def _over(self, waking: asyncio.Future[None]) -> None:
+        if not waking.cancelled() and waking.exception() is not None:
+            _log.warning("no worker could be started", extra={"fields": {"error": str(waking.exception())}})
+        self._lock.release()
+
+    def release(self) -> None:
+        """Release now, unless that was done or promised."""
+        if self._held:
+            self._held = False
+            self._lock.release()
+
+    async def __aenter__(self) -> None:
+        self.release()
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+def _nothing() -> None:
+    return None
 
 
 def _warm_up() -> None:

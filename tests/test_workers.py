@@ -1,7 +1,10 @@
 """Worker processes: a page that costs too much costs its worker, and nobody else notices."""
 
 import asyncio
+import os
+import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +65,49 @@ async def test_failures_cross_the_pipe_with_their_evidence() -> None:
     with pytest.raises(ExtractFailed) as caught:
         await workers.extract(b"<div id=root></div>", url="http://a.test/")
     assert caught.value.url == "http://a.test/"
+
+
+def children() -> set[int]:
+    """Process ids of this process's children."""
+    found = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {int(pid) for path in found for pid in path.read_text().split()}
+
+
+async def test_cancelled_pages_leave_no_process_behind() -> None:
+    before = children()
+    workers = Workers(settings(workers={"processes": 2, "queue": 64}))
+    await workers.start()
+    page = b"<article>" + b"<p>The keeper counts the boats again and again.</p>" * 40_000
+    for number in range(24):
+        task = asyncio.create_task(workers.extract(page))
+        await asyncio.sleep(0.01 * (number % 6))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert len(children() - before) <= 2
+    assert (await workers.extract(PAGE)).title == "A page"
+
+
+async def test_idle_workers_killed_from_outside_cost_no_page() -> None:
+    before = children()
+    workers = Workers(settings(workers={"processes": 2, "queue": 4}))
+    await workers.start()
+    for _ in range(3):
+        for pid in children() - before:
+            os.kill(pid, signal.SIGKILL)
+        assert (await workers.extract(PAGE)).title == "A page"
+
+
+async def test_a_worker_killed_over_a_page_is_no_fault_of_the_page() -> None:
+    before = children()
+    workers = Workers(settings())
+    await workers.start()
+    page = b"<article>" + b"<p>The keeper counts the boats again and again.</p>" * 40_000
+    task = asyncio.create_task(workers.extract(page))
+    await asyncio.sleep(0.3)
+    for pid in children() - before:
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(Overloaded) as caught:
+        await task
+    assert (caught.value.reason, caught.value.retryable) == ("worker ended", True)
+    assert (await workers.extract(PAGE)).title == "A page"
