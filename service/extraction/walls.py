@@ -31,6 +31,9 @@ MARKUP_CHARS = 700
 
 _NO_LETTER = re.compile(r"[\W\d_]+")
 _WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+WEAK_PROSE_CHARS = 60
+"""Letters of a line from which a page has prose, and a captcha on it is some form's."""
+
 MARKUP_SOURCE_CHARS = 200_000
 """Longest source that is searched for challenge mark-up; the largest challenge measured has 23,487 bytes."""
 
@@ -64,8 +67,8 @@ def _phrases(kind: str) -> Phrases:
 
 
 @cache
-def _markup() -> list[tuple[str, re.Pattern[str]]]:
-    return [(vendor, re.compile("|".join(patterns), re.I)) for vendor, patterns in _data()["markup"].items()]
+def _markup(section: str) -> list[tuple[str, re.Pattern[str]]]:
+    return [(vendor, re.compile("|".join(patterns), re.I)) for vendor, patterns in _data()[section].items()]
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:
@@ -105,7 +108,8 @@ def wall_of(title: str | None, lines: list[str], html: str, status: int, weights
     """
     total = sum(len(_NO_LETTER.sub("", line)) for line in lines)
     if total <= MARKUP_CHARS and len(html) <= MARKUP_SOURCE_CHARS:
-        for vendor, pattern in _markup():
+        plain = all(_size(line) < WEAK_PROSE_CHARS for line in lines)
+        for vendor, pattern in (*_markup("markup"), *(_markup("weak_markup") if plain else ())):
             if pattern.search(html):
                 return BlockedBySite(
                     f"The site answers with a {vendor} challenge.",
@@ -115,7 +119,7 @@ def wall_of(title: str | None, lines: list[str], html: str, status: int, weights
     for kind in ("bot", "login", "consent", "region", "dead"):
         if total > (weights.bot_wall_chars if kind == "bot" else weights.dead_page_chars):
             continue
-        evidence = _evidence(_phrases(kind), title, lines)
+        evidence = _evidence(kind, title, lines)
         if evidence is not None:
             if kind == "dead":
                 return PageNotFound("The page does not exist or was deleted.", reason=evidence, upstream_status=status)
@@ -131,8 +135,9 @@ _MESSAGES = {
 }
 
 
-def _evidence(phrases: Phrases, title: str | None, lines: list[str]) -> str | None:
+def _evidence(kind: str, title: str | None, lines: list[str]) -> str | None:
     """The phrase found, unless the page has prose of its own beside it."""
+    phrases = _phrases(kind)
     rest = 0
     found: str | None = None
     for line in lines:
@@ -142,10 +147,17 @@ def _evidence(phrases: Phrases, title: str | None, lines: list[str]) -> str | No
             found = found or match.group(0)
         elif (size := _size(line)) >= PROSE_CHARS:
             rest += size
-    # A title alone proves nothing: an article may be called so. With hardly any prose it is the page.
-    if found is None and title and phrases.titles is not None and rest < PROSE_CHARS * 3:
+    # A title alone proves nothing: an article may be called so. With hardly any prose, and a word of its kind, it does.
+    if found is None and title and phrases.titles and rest < PROSE_CHARS * 3 and _speaks_of(kind, title, lines):
         found = next((part for part in _PARTS.split(_fold(title)) if _is_titled(part, phrases.titles)), None)
     return found if rest < REST_CHARS else None
+
+
+def _speaks_of(kind: str, title: str, lines: list[str]) -> bool:
+    """Whether the text, its title's copies left out, uses a word of such pages; a page without text does."""
+    own = _fold(title)
+    text = " ".join(folded for line in lines if (folded := _fold(line)) not in own)
+    return not text or any(word in text for word in _data()["words"][kind])
 
 
 def _is_titled(part: str, titles: re.Pattern[str]) -> bool:

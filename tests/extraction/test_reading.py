@@ -259,3 +259,27 @@ def test_a_wall_names_its_evidence() -> None:
         "<p>The sign said “verify you are human”, and the keeper laughed at it for the rest of a long afternoon.</p>"
     )
     assert page(PROSE + quoting + PROSE).title is None
+
+
+NOTICE = "The keeper of the old bridge walks to the river each morning and writes the height of the water on a door."
+
+
+@pytest.mark.parametrize(
+    ("title", "beside"),
+    [
+        ("A door", '<form id=comment><div class="g-recaptcha" data-sitekey=x></div></form>'),
+        ("A door", '<form><input name="captcha"></form>'),
+        ("A door", "<a href='/report?incident_id=5'>report</a>"),
+        ("A door", "<p>Reference #12.34abc.567</p>"),
+        ("404", ""),
+        ("HTTP 404 - Glossary", ""),
+        ("Security check", ""),
+        ("Captcha", ""),
+        ("Connexion", ""),
+        ("Anmeldung - Sommerfest", ""),
+        ("Sign in | A poem", ""),
+    ],
+)
+def test_short_honest_pages_pass(title: str, beside: str) -> None:
+    found = page(f"<article><h1>{title}</h1><p>{NOTICE}</p></article>{beside}", f"<title>{title}</title>")
+    assert NOTICE in found.text
