@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
+from urllib.parse import urlsplit
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
@@ -16,12 +16,13 @@ from service.api.errors import JSONAnswer
 from service.api.negotiation import prefers_json
 from service.api.openapi import document
 from service.api.schema import ExtractRequest, Options, ReadRequest, answer_of, parse_json, validate
+from service.api.target import target_of
 from service.extraction.markdown import escape_line
 from service.failures import Failure, InvalidRequest, Overloaded
 from service.page import Page
 from service.reader import Reader
 
-_ASCII = bytes(range(0x80)).decode()
+_MAX_HOST = 253  # of a name in DNS: what is longer must not fill the log
 
 
 async def read(request: Request) -> Response:
@@ -36,11 +37,11 @@ async def read(request: Request) -> Response:
 
 async def read_path(request: Request) -> Response:
     """`GET /read/<url>`: the same, as Markdown, or as JSON where `Accept` prefers it."""
-    url = _target_of(request)
+    url = target_of(request)
     reader: Reader = request.app.state.reader
     started = time.perf_counter()
     page = await _admitted(request, url, lambda: reader.read(url))
-    if prefers_json(request.headers.get("accept")):
+    if prefers_json(",".join(request.headers.getlist("accept"))):
         response = _answer(page, Options(), started, reader.effective_timeout(None))
     else:
         heading = f"# {escape_line(page.title)}\n\n" if page.title else ""
@@ -153,6 +154,8 @@ def _query_options(request: Request) -> dict[str, Any]:
             if not (value.isascii() and value.isdigit() and len(value) < 10):
                 raise InvalidRequest(f"`{name}` must be a whole number.", reason=name)
             options[name] = int(value)
+        elif name == "html":
+            raise InvalidRequest("`html` is no option here: the body is the page.", reason=name)
         else:
             options[name] = value
     return options
@@ -164,28 +167,9 @@ def _require_json(request: Request) -> None:
         raise InvalidRequest(f"Content-Type must be application/json, not {given!r}.", reason="Content-Type")
 
 
-def _target_of(request: Request) -> str:
-    """The address after `/read/`, its own query string and percent-encoding kept byte for byte."""
-    raw = request.scope.get("raw_path") or request.scope["path"].encode()
-    target = _as_ascii(raw.partition(b"/read/")[2])
-    query = _as_ascii(request.scope.get("query_string", b""))
-    if "://" not in target and "%3a" in target[:12].lower():
-        target = _as_ascii(unquote_to_bytes(target))
-    for scheme in ("http:", "https:"):  # proxies fold `//` in paths
-        if target.lower().startswith(scheme) and not target.lower().startswith(f"{scheme}//"):
-            target = f"{scheme}//{target[len(scheme) :].lstrip('/')}"
-    if not target:
-        raise InvalidRequest("Write the address after /read/.", reason="url")
-    return f"{target}?{query}" if query else target
-
-
-def _as_ascii(raw: bytes) -> str:
-    """Bytes of an address as text; those beyond ASCII percent-encoded, the rest as they are."""
-    return quote_from_bytes(raw, safe=_ASCII)
-
-
 def _host(url: str | None) -> str | None:
     try:
-        return urlsplit(url).hostname if url else None
+        host = urlsplit(url).hostname if url else None
     except ValueError:
         return None
+    return host[:_MAX_HOST] if host else None

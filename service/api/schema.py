@@ -6,9 +6,11 @@ import json
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+import ada_url
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from service.failures import InvalidRequest
+from service.fetch.url import DEFAULT_PORTS, MAX_CHARS
 from service.page import Candidate, Image, Kind, Link, Media, Metadata, Page, Tables
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -19,12 +21,19 @@ def _tables(value: Any) -> Any:
     return value.strip().lower() or "markdown" if isinstance(value, str) else value
 
 
+def _web_address(value: str) -> str:
+    if value.partition(":")[0].lower() not in DEFAULT_PORTS or not ada_url.check_url(value):
+        raise ValueError("no http or https address")
+    return value
+
+
 class Options(BaseModel):
     """What both kinds of request may ask for."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    include: list[Section] = Field([], description="Extra sections of the answer.")
+    # Bounded: without it, pydantic lists an error for each of millions of entries, in seconds and gigabytes.
+    include: list[Section] = Field([], max_length=32, description="Extra sections of the answer.")
     selector: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
         None, description="CSS selector: take this element as the body."
     )
@@ -38,7 +47,7 @@ class Options(BaseModel):
 class ReadRequest(Options):
     """`POST /v1/read`."""
 
-    url: str = Field(description="The http or https address to read.", min_length=1)
+    url: str = Field(description="The http or https address to read.", min_length=1, max_length=MAX_CHARS)
     render: bool | Literal["always"] | None = Field(
         None,
         description="false: static tier only; true: a browser where the static body is missing; always: no gate.",
@@ -56,7 +65,9 @@ class ExtractRequest(Options):
     """`POST /v1/extract` as JSON."""
 
     html: str = Field(description="The page's source.")
-    url: str | None = Field(None, description="Its address, to resolve links against.")
+    url: Annotated[str, Field(max_length=MAX_CHARS), AfterValidator(_web_address)] | None = Field(
+        None, description="Its http or https address, to resolve links against."
+    )
 
 
 class Answer(BaseModel):
@@ -157,25 +168,28 @@ def _no_such_number(name: str) -> None:
 
 def validate(model: type[Model], data: dict[str, Any]) -> Model:
     """Fields as `model`; raises `InvalidRequest` naming the first wrong one."""
+    unknown = next((name for name in data if name not in model.model_fields), None)
+    if unknown is not None:
+        name = unknown if len(unknown) <= 40 else f"{unknown[:40]}…"
+        known = ", ".join(model.model_fields)
+        raise InvalidRequest(f"`{name}` is no field of this request (fields: {known}).", reason=name)
     try:
         return model.model_validate(data)
     except ValidationError as error:
         problem = error.errors()[0]
-        raise InvalidRequest(
-            _sentence(model, problem), reason=str(problem["loc"][0]) if problem["loc"] else "body"
-        ) from None
+        raise InvalidRequest(_sentence(problem), reason=str(problem["loc"][0])) from None
 
 
-def _sentence(model: type[BaseModel], problem: Any) -> str:
-    name = str(problem["loc"][0]) if problem["loc"] else "body"
+def _sentence(problem: Any) -> str:
+    name = str(problem["loc"][0])
     if problem["type"] == "missing":
         return f"`{name}` is required."
-    if problem["type"] == "extra_forbidden":
-        return f"`{name}` is no field of this request (fields: {', '.join(model.model_fields)})."
     if name == "render":
         return '`render` must be true, false or "always".'
     if name == "include":
         return f"`include` must be a list of: {', '.join(Section.__args__)}."  # type: ignore[attr-defined]
+    if name == "url" and problem["type"] == "value_error":
+        return "`url` must be an http or https address."
     if name == "tables":
         return '`tables` must be "markdown" or "html".'
     message = str(problem["msg"])

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import pytest
 import uvicorn
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -22,9 +23,10 @@ from starlette.routing import Route
 from service.api import create_app
 from service.api.errors import JSONAnswer
 from service.api.negotiation import prefers_json
+from service.api.schema import ReadRequest
 from tests.api.test_face import raw_get
 from tests.conftest import loopback
-from tests.hostile import HEAD, PAGE, sends
+from tests.hostile import HEAD, PAGE, repeats, sends
 from tests.origin import Origin
 from tests.server import serving
 
@@ -124,8 +126,8 @@ def test_a_caller_that_goes_in_the_middle_of_its_body(base: str, caplog: pytest.
 def test_a_caller_that_goes_closes_the_connection_to_the_origin(
     base: str, origin: Origin, caplog: pytest.LogCaptureFixture
 ) -> None:
-    url = origin.raw("/stall", sends(HEAD + b"Content-Length: 100\r\n\r\n", then="stall"))
-    before, address = len(origin.requests), urlsplit(base)
+    url = origin.raw("/drip", repeats(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n", pause=0.02))
+    before, closed, address = len(origin.requests), origin.closed, urlsplit(base)
     with caplog.at_level(logging.INFO):
         with socket.create_connection((address.hostname, address.port)) as caller:
             caller.sendall(f"GET /read/{url} HTTP/1.1\r\nHost: x\r\nX-Request-ID: gone-2\r\n\r\n".encode())
@@ -134,6 +136,11 @@ def test_a_caller_that_goes_closes_the_connection_to_the_origin(
         line = logged(caplog, "gone-2")[0]
     assert line["code"] == "CLIENT_GONE"
     assert line["ms"] < 4000  # the budget is 8 s
+    for _ in range(200):
+        if origin.closed > closed:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the origin still sends")
 
 
 def test_an_encoded_address_keeps_its_bytes(base: str, origin: Origin) -> None:
@@ -179,6 +186,49 @@ def test_odd_strings_are_refused_politely(client: httpx2.Client, content: bytes)
     answer = client.post("/v1/read", content=content, headers={"Content-Type": "application/json"})
     assert 400 <= answer.status_code < 500 or answer.json()["error"]["code"] == "UPSTREAM_ERROR"
     assert answer.json()["error"]["code"] != "INTERNAL_ERROR"
+
+
+@pytest.mark.parametrize(
+    ("rest", "field"),
+    [
+        (b'"include": [' + b"1," * 100_000 + b"1]", "include"),
+        (b'"include": [' + b'"html",' * 30_000 + b'"html"]', "include"),
+        (b",".join(b'"%d": 1' % number for number in range(20_000)), "0"),
+        (b'"' + b"k" * 200_000 + b'": 1', "k" * 40 + "…"),
+        (b'"url": "http://' + b"a" * 200_000 + b'"', "url"),
+    ],
+    ids=["wrong sections", "sections", "keys", "a long key", "a long address"],
+)
+def test_a_body_of_many_mistakes_is_cheap(client: httpx2.Client, rest: bytes, field: str) -> None:
+    """One mistake is named; listing them all once took gigabytes, and the answer held the whole key."""
+    content = b'{"url": "http://a.test/", ' + rest + b"}"
+    answer = client.post("/v1/read", content=content, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (400, field)
+    assert len(answer.content) < 1000
+    assert answer.elapsed.total_seconds() < 1
+
+
+def test_validation_lists_no_thousand_errors() -> None:
+    with pytest.raises(ValidationError) as wrong:
+        ReadRequest.model_validate({"url": "http://a.test/", "include": [1] * 1000})
+    assert wrong.value.error_count() == 1
+
+
+@pytest.mark.parametrize("url", ["http://[", "//a.test/", "javascript:1", "a.test", "\ud800", "http://" + "a" * 9000])
+def test_the_address_of_a_page_sent_along_is_one(client: httpx2.Client, url: str) -> None:
+    content = json.dumps({"html": PAGE.decode(), "url": url})
+    answer = client.post("/v1/extract", content=content, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (400, "url")
+
+
+def test_a_page_is_not_sent_twice(client: httpx2.Client) -> None:
+    answer = client.post("/v1/extract?html=x", content=PAGE, headers={"Content-Type": "text/html"})
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (400, "html")
+
+
+def test_a_preference_in_two_lines(client: httpx2.Client, origin: Origin) -> None:
+    headers = [("Accept", "text/html"), ("Accept", "application/json")]
+    assert client.get(f"/read/{origin.url('/a')}", headers=headers).json()["title"] == "A page"
 
 
 def test_json_answers_hold_any_string() -> None:

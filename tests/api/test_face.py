@@ -18,7 +18,7 @@ from openapi_spec_validator import validate
 from service.api.logs import JSONFormatter
 from service.api.negotiation import prefers_json
 from service.failures import ALL
-from tests.hostile import PAGE
+from tests.hostile import HEAD, PAGE, sends
 from tests.origin import Origin
 
 
@@ -196,11 +196,22 @@ class TestOpenAPI:
             {"url": origin.route("/e", "")},
             {},
         ]
+        bodies += [
+            {"url": origin.route("/wall", "<title>Just a moment...</title><p>Checking your browser", status=403)},
+            {"url": origin.route("/pdf", b"%PDF-1.7")},
+            {"url": origin.route("/down", PAGE, status=500)},
+            {"url": origin.url("/a"), "render": "always"},
+            {"url": origin.raw("/stall", sends(HEAD + b"Content-Length: 9\r\n\r\n", then="stall")), "timeout": 0.2},
+        ]
         statuses = set()
         for body in bodies:
             answer = client.post("/v1/read", json=body)
             statuses.add(answer.status_code)
             self.fits(document, answer, "/v1/read")
-        assert statuses == {200, 404, 403, 422, 400}
+        assert statuses == {200, 400, 403, 404, 415, 422, 502, 503, 504}
+        for path in (origin.url("/a"), origin.url("/nowhere"), ""):
+            answer = client.get(f"/read/{path}", headers={"Accept": "application/json"})
+            self.fits(document, answer, "/read/{url}", "get")
+        self.fits(document, client.get("/openapi.json"), "/openapi.json", "get")
         self.fits(document, client.post("/v1/extract", json={"html": PAGE.decode()}), "/v1/extract")
         self.fits(document, client.get("/readyz"), "/readyz", "get")
