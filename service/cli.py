@@ -1,7 +1,8 @@
 """The command line: `bonmun serve`, `read`, `extract`, `explain`, `capture`, `config`.
 
 Markdown goes to standard output, everything else to standard error. Each failure has its own exit
-status (`Failure.exit_status`); a wrong setting is 78 (EX_CONFIG of sysexits).
+status (`Failure.exit_status`); sysexits name the rest: a wrong setting is 78, output that cannot be
+written 74, a server that cannot start 69.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from service.page import Candidate, Page
 from service.reader import Reader
 from service.settings import Settings, SettingsError, load
 
-EX_CONFIG = 78
+EX_UNAVAILABLE, EX_IOERR, EX_CONFIG = 69, 74, 78
 SECTIONS = ("html", "text", "links", "images", "media", "metadata", "explain")
 
 
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = load(options.config)
         status: int = options.run(options, settings)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller (`>&-`)
+            sys.stdout.flush()
         return status
     except SettingsError as error:
         print(f"bonmun: {error}", file=sys.stderr)
@@ -54,15 +56,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader of our output is gone (`| head`): not an error, and nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        print(f"bonmun: {error.strerror or error}", file=sys.stderr)
+        return EX_IOERR
+
+
+def _drop_output() -> None:
+    """What is left in the buffer goes nowhere, or the interpreter would fail on it once more at its end."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _serve(options: argparse.Namespace, settings: Settings) -> int:
-    import uvicorn  # a server's imports, which the other commands do not wait for
-
+    # A server's imports, which the other commands do not wait for.
     from service.api.app import create_app
     from service.api.logs import configure
+    from service.api.server import server as server_of
 
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     server = settings.server.model_copy(update=overrides)
@@ -70,16 +82,12 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
     configure(server.log_level)
     if not _is_loopback(server.host):
         logging.getLogger("bonmun").warning("listening on %s: anyone who reaches it may use it", server.host)
-    uvicorn.run(
-        create_app(settings),
-        host=server.host,
-        port=server.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=round(server.shutdown_seconds),
-    )
-    return 0
+    running = server_of(create_app(settings), server)
+    try:
+        running.run()
+    except SystemExit:  # uvicorn has logged why, with a status that is one of our failures'
+        return EX_UNAVAILABLE
+    return 0 if running.started else EX_UNAVAILABLE
 
 
 def _read(options: argparse.Namespace, settings: Settings) -> int:
@@ -113,7 +121,7 @@ def _extract(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _explain(options: argparse.Namespace, settings: Settings) -> int:
-    if options.source.startswith(("http://", "https://")):
+    if options.source.lower().startswith(("http://", "https://")):
 
         async def read() -> Page:
             async with Reader(settings) as reader:

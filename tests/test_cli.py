@@ -117,6 +117,29 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert run.stderr == b""
 
 
+@pytest.mark.parametrize(
+    ("redirection", "status", "says"),
+    [(">&-", 0, b""), ("2>&-", 0, b""), ("> /dev/full", 74, b"bonmun: No space left on device\n")],
+)
+def test_output_that_cannot_be_written(redirection: str, status: int, says: bytes) -> None:
+    for command in ("config", "extract captures/br-article/page.html"):
+        run = subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m service {command} {redirection}"],
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
+        )
+        assert (run.returncode, run.stderr) == (status, says)
+
+
+def test_a_port_in_use_has_a_status_of_its_own() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        run = bonmun("serve", "--port", str(taken.getsockname()[1]))
+    assert (run.returncode, run.stdout) == (69, b"")
+    assert b"address already in use" in run.stderr
+    assert b"Traceback" not in run.stderr
+
+
 def test_serve_answers_and_stops(origin: Origin) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

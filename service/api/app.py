@@ -30,6 +30,10 @@ def create_app(settings: Settings | None = None) -> Starlette:
             app.state.reader = reader
             app.state.slots = anyio.Semaphore(settings.server.max_concurrent)
             yield
+            # A stop that ran out of patience has cancelled its requests: let them unwind, and write their log lines.
+            with anyio.move_on_after(1):
+                for _ in range(settings.server.max_concurrent):
+                    await app.state.slots.acquire()
 
     app = Starlette(
         routes=[

@@ -10,11 +10,12 @@ import re
 import time
 import uuid
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.errors import bug_answer
-from service.failures import InvalidRequest
+from service.api.errors import bug_answer, failure_answer
+from service.failures import InvalidRequest, Overloaded
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _log = logging.getLogger("bonmun.access")
@@ -56,6 +57,13 @@ class RequestContext:
             response = bug_answer(error, scope["request_id"])
             if not status:
                 await response(scope, receive, answer)
+        except anyio.get_cancelled_exc_class():
+            # Only a stop that ran out of patience cancels a request. Nothing of this task is left but its answer.
+            if status:
+                raise
+            stopping = Overloaded("The service is stopping.", reason="shutdown", retry_after=1)
+            state["code"] = stopping.code
+            await failure_answer(stopping)(scope, receive, answer)
         finally:
             route = scope.get("route")
             fields = {
