@@ -29,12 +29,17 @@ class Reader:
     async def __aenter__(self) -> Self:
         if self._tier is None:
             self._tier = StaticTier(self.settings)
-        await self._workers.start()
+        try:
+            await self._workers.start()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._workers.aclose()
         if self._tier is not None:
             await self._tier.aclose()
 
@@ -66,12 +71,12 @@ class Reader:
         seconds = self.effective_timeout(timeout)
         deadline = asyncio.get_running_loop().time() + seconds
         if mode == "always":
-            raise _no_render_tier(url)
+            raise _no_render_tier("Rendering was asked for", url)
         try:
             return await self._read_static(url, deadline, {"selector": selector, "tables": tables})
         except NoBody as failure:
             if mode:
-                raise _no_render_tier(failure.url or url) from failure
+                raise _no_render_tier("The page has no body without a browser", failure.url or url) from failure
             raise
 
     async def extract(
@@ -136,7 +141,5 @@ async def _refreshed(visit: Visit, response: Response, failure: NoBody) -> Respo
     return await visit.follow(target)
 
 
-def _no_render_tier(url: str) -> Failure:
-    return Overloaded(
-        "The page needs a browser, and this service has no render tier.", reason="no render tier", url=url
-    )
+def _no_render_tier(why: str, url: str) -> Failure:
+    return Overloaded(f"{why}, and this service has no render tier.", reason="no render tier", url=url)

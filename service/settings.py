@@ -7,15 +7,18 @@ message that names it and where it came from.
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 PREFIX = "BONMUN_"
+_HOST_PATTERN = re.compile(r"[A-Za-z0-9_.*?-]+")  # names as they are looked up: ASCII, punycode
 
 
 class SettingsError(ValueError):
@@ -71,12 +74,25 @@ class Fetch(Section):
     keepalive_seconds: float = Field(30, ge=0)
 
 
+def _rule(entry: str) -> str:
+    """A CIDR or a host pattern as it stands; a denied network with a slip in it must not match nothing."""
+    try:
+        ipaddress.ip_network(entry, strict=False)
+    except ValueError:
+        if not _HOST_PATTERN.fullmatch(entry):
+            raise ValueError("neither a network such as 10.0.0.0/8 nor a host pattern such as *.example") from None
+    return entry
+
+
+Rule = Annotated[str, AfterValidator(_rule)]
+
+
 class Egress(Section):
     """What may be reached. `allow` and `deny` hold CIDRs or host patterns such as `*.example`."""
 
     ports: tuple[int, ...] = (80, 443)
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
+    allow: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
 
 
 class Extraction(Section):
@@ -137,7 +153,9 @@ def load(path: Path | str | None = None, environ: Mapping[str, str] = os.environ
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(problem, file, origin) for problem in error.errors())) from None
+        # A value that may be of two types has a problem with each: the first names the setting.
+        first = {problem["loc"][:2]: problem for problem in reversed(error.errors())}
+        raise SettingsError("\n".join(_explain(first[loc], file, origin) for loc in sorted(first))) from None
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -163,8 +181,13 @@ def _value(variable: str, text: str) -> Any:
 
 def _explain(problem: Any, file: Path, origin: Mapping[str, str]) -> str:
     path = [str(part) for part in problem["loc"]]
-    key = ".".join(path)
-    where = origin.get(".".join(path[:2]), str(file))
+    key = ".".join(path[:2])
+    where = origin.get(key, str(file))
     if problem["type"] == "extra_forbidden":
         return f"{where}: {key}: no such setting"
-    return f"{where}: {key}: {problem['msg']}, not {problem['input']!r}"
+    message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "tuple_type":
+        message = "must be a list, such as [80, 443] or ['10.0.0.0/8']"
+    elif key == "render.default":
+        message = "must be false, true or always"
+    return f"{where}: {key}: {message}, not {problem['input']!r}"

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import resource
+import sys
 import time
 from typing import Any
 
@@ -24,6 +25,11 @@ from service.settings import Settings
 
 _log = logging.getLogger("bonmun.workers")
 
+_GUARD = (
+    "Reader starts worker processes, and each runs the script that started it: "
+    'put the script\'s own work under `if __name__ == "__main__":`.'
+)
+
 
 class Workers:
     """A bounded set of extraction processes with a bounded queue before it."""
@@ -36,12 +42,24 @@ class Workers:
         self.waiting = 0
 
     async def start(self) -> None:
-        """Start the processes, so that the first page does not wait for them."""
+        """Start the processes, so that the first page does not wait for them.
+
+        Raises `RuntimeError` when they cannot start, as from a script without the usual guard.
+        """
+        if "__main__" not in sys.modules:
+            raise RuntimeError(_GUARD)  # a worker runs its parent's script, which comes here again
         self._slots = anyio.Semaphore(self.processes)
         self._taking = asyncio.Lock()
+        await self._run(_nothing)  # alone, so that what keeps workers from starting is said once
         async with anyio.create_task_group() as group:
             for _ in range(self.processes):
                 group.start_soon(self._run, _warm_up)
+
+    async def aclose(self) -> None:
+        """Wait for a worker that is starting: cut off half-way, it would keep the event loop from closing."""
+        if self._taking is not None:
+            async with self._taking:
+                return
 
     async def extract(self, body: bytes, **options: Any) -> Page:
         """`service.extract` in a worker.
@@ -99,7 +117,9 @@ class Workers:
             try:
                 await to_process.run_sync(_nothing, limiter=anyio.CapacityLimiter(1))
                 return
-            except BrokenWorkerProcess:  # an idle one was killed from outside; the next may live, or starts
+            except BrokenWorkerProcess as error:  # an idle one was killed from outside; the next may live, or starts
+                if isinstance(error.__cause__, RuntimeError):
+                    raise error.__cause__ from None
                 _log.warning("an idle worker had ended", extra={"fields": {"attempt": attempt + 1}})
         raise Overloaded("No extraction process can be started.", reason="workers", retry_after=1)
 

@@ -38,6 +38,10 @@ def test_environment_wins_over_file(tmp_path: Path) -> None:
         ({"BONMUN_LIMITS__TOTAL_SECONDS": "soon"}, ["BONMUN_LIMITS__TOTAL_SECONDS", "limits.total_seconds", "'soon'"]),
         ({"BONMUN_LIMITS__TOTAL_SECONDS": "-1"}, ["limits.total_seconds", "greater than 0"]),
         ({"BONMUN_EGRESS__PORTS": "[a"}, ["BONMUN_EGRESS__PORTS", "YAML"]),
+        ({"BONMUN_EGRESS__ALLOW": "10.0.0.0/8"}, ["BONMUN_EGRESS__ALLOW", "must be a list"]),
+        ({"BONMUN_EGRESS__ALLOW": "[10.0.0.0/99]"}, ["BONMUN_EGRESS__ALLOW", "egress.allow", "10.0.0.0/99"]),
+        ({"BONMUN_EGRESS__DENY": "[10.0.0.0/99]"}, ["BONMUN_EGRESS__DENY", "egress.deny", "neither a network"]),
+        ({"BONMUN_RENDER__DEFAULT": "maybe"}, ["BONMUN_RENDER__DEFAULT", "false, true or always"]),
     ],
 )
 def test_wrong_variables_are_named(environ: dict[str, str], says: list[str]) -> None:

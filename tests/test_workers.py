@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -111,3 +113,47 @@ async def test_a_worker_killed_over_a_page_is_no_fault_of_the_page() -> None:
         await task
     assert (caught.value.reason, caught.value.retryable) == ("worker ended", True)
     assert (await workers.extract(PAGE)).title == "A page"
+
+
+SCRIPT = """
+import asyncio
+from service import Reader
+
+async def main():
+    async with Reader() as reader:
+        print((await reader.extract(b"<title>A page</title><p>" + b"word " * 50)).title)
+
+"""
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_script_without_the_usual_guard_is_told_so(tmp_path: Path, guarded: bool) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT + ('if __name__ == "__main__":\n    ' if guarded else "") + "asyncio.run(main())\n")
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    run = subprocess.run(
+        [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=30, check=False
+    )
+    if guarded:
+        assert (run.stdout, run.stderr) == ("A page\n", "")
+    else:
+        assert run.returncode == 1
+        assert run.stderr.rstrip().splitlines()[-1].startswith("RuntimeError: Reader starts worker processes")
+        assert "__main__" in run.stderr
+
+
+async def test_a_reader_closes_while_a_worker_starts() -> None:
+    async def cut_short() -> None:
+        workers = Workers(settings())
+        await workers.start()
+        for pid in children():
+            os.kill(pid, signal.SIGKILL)
+        task = asyncio.create_task(workers.extract(PAGE))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await workers.aclose()
+
+    ended = asyncio.to_thread(asyncio.run, cut_short())
+    await asyncio.wait_for(ended, 10)

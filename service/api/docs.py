@@ -28,8 +28,7 @@ document.getElementById("try").addEventListener("submit", async (event) => {
     const response = await fetch("v1/read", {method: "POST", headers: {"Content-Type": "application/json"},
       body: JSON.stringify({url: document.getElementById("url").value})});
     const answer = await response.json();
-    out.textContent = response.ok ? "# " + (answer.title || "") + "\\n\\n" + answer.markdown
-      : JSON.stringify(answer.error, null, 2);
+    out.textContent = response.ok ? answer.markdown : JSON.stringify(answer.error, null, 2);
   } catch (error) { out.textContent = "The service did not answer: " + error.message; }
 });
 """

@@ -132,6 +132,16 @@ def escape_line(text: str) -> str:
     return _escape(" ".join(text.split()), {"_inline"})
 
 
+def titled(title: str | None, markdown: str) -> str:
+    """Markdown under its title as a heading, unless it begins with that heading."""
+    if not title:
+        return markdown
+    first = markdown.partition("\n")[0]
+    if first.startswith("# ") and first[2:].strip() in (title, escape_line(title)):
+        return markdown
+    return f"# {escape_line(title)}\n\n{markdown}"
+
+
 def to_html(root: HtmlElement) -> str:
     """The content of the clean tree's root as HTML."""
     return (root.text or "") + "".join(etree.tostring(child, encoding="unicode", method="html") for child in root)

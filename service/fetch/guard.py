@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from fnmatch import fnmatchcase
 
 from service.failures import AddressForbidden, UpstreamError, UpstreamTimeout
 from service.fetch.address import Address, is_public
-from service.settings import Egress, Fetch, SettingsError
+from service.settings import Egress, Fetch
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host name; raises OSError when there are none."""
@@ -24,17 +23,11 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp", ".home")
 """Names that no public host has: RFC 6761, RFC 6762, RFC 8375, ICANN's reserved private-use names."""
 
-_PATTERN = re.compile(r"[A-Za-z0-9_.*?-]+")  # names as they are looked up: ASCII, punycode
-
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Rules:
-    """A list of CIDRs and host patterns, as in `egress.allow` and `egress.deny`.
-
-    Raises `SettingsError` for an entry that is neither: a denied network with a slip in it must not
-    become a pattern that matches nothing.
-    """
+    """A list of CIDRs and host patterns, as in `egress.allow` and `egress.deny`: the settings have checked each."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.networks: list[_Network] = []
@@ -43,8 +36,6 @@ class Rules:
             try:
                 self.networks.append(ipaddress.ip_network(entry, strict=False))
             except ValueError:
-                if not _PATTERN.fullmatch(entry):
-                    raise SettingsError(f"egress: {entry!r} is neither a network nor a host pattern") from None
                 self.patterns.append(entry.lower().rstrip("."))
 
     def has_host(self, host: str) -> bool:

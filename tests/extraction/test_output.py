@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from service import extract
 from service.extraction.clean import clean
 from service.extraction.dom import parse
-from service.extraction.markdown import to_html, to_markdown, to_text
+from service.extraction.markdown import titled, to_html, to_markdown, to_text
 from service.extraction.urls import largest, resolve
 from service.extraction.writer import MAX_DEPTH
 from service.page import Tables
@@ -193,3 +193,10 @@ def test_characters_that_no_tree_holds_go() -> None:
     assert (page.source, page.title) == ("payload:json-ld", "A head")
     page.markdown.encode()
     assert extract(f'{{"a": "{"x" * 100}\\ud83d"}}', content_type="application/json").markdown
+
+
+def test_a_title_stands_once_and_is_only_text() -> None:
+    assert titled("Boats", "Body") == "# Boats\n\nBody"
+    assert titled("Boats", "# Boats\n\nBody") == "# Boats\n\nBody"
+    assert titled(None, "Body") == "Body"
+    assert titled("<script>x()</script> *a*", "Body") == "# \\<script>x()\\</script> \\*a\\*\n\nBody"
