@@ -17,7 +17,7 @@ from service.api.negotiation import prefers_json
 from service.api.openapi import document
 from service.api.schema import ExtractRequest, Options, ReadRequest, answer_of, parse_json, validate
 from service.api.target import target_of
-from service.extraction.markdown import escape_line
+from service.extraction.markdown import titled
 from service.failures import Failure, InvalidRequest, Overloaded
 from service.page import Page
 from service.reader import Reader
@@ -44,8 +44,7 @@ async def read_path(request: Request) -> Response:
     if prefers_json(",".join(request.headers.getlist("accept"))):
         response = _answer(page, Options(), started, reader.effective_timeout(None))
     else:
-        heading = f"# {escape_line(page.title)}\n\n" if page.title else ""
-        text = f"{heading}{page.markdown}\n".encode("utf-8", "replace")
+        text = f"{titled(page.title, page.markdown)}\n".encode("utf-8", "replace")
         response = Response(text, media_type="text/markdown; charset=utf-8")
         response.headers["Server-Timing"] = _server_timing(page)
     response.headers["Vary"] = "Accept"
