@@ -8,17 +8,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import uvicorn
-
 from service.api import create_app
+from service.api.server import server as server_of
 from service.settings import Settings
 
 
 @contextmanager
 def serving(settings: Settings) -> Iterator[str]:
     """Serve with these settings; the base address."""
-    config = uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_config=None, access_log=False)
-    server = uvicorn.Server(config)
+    here = settings.server.model_copy(update={"host": "127.0.0.1", "port": 0})
+    server = server_of(create_app(settings), here)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30
