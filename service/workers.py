@@ -13,6 +13,8 @@ import os
 import resource
 import sys
 import time
+import traceback
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -71,9 +73,15 @@ class Workers:
             raise Overloaded("Too many pages wait for extraction.", reason="extraction queue", retry_after=1)
         self.waiting += 1
         try:
-            outcome: Page | Failure = await self._run(_extract, body, options, self._settings)
+            outcome: Page | Failure | _Bug = await self._run(_extract, body, options, self._settings)
+        except Failure as failure:
+            failure.url = options.get("url")
+            raise
         finally:
             self.waiting -= 1
+        if isinstance(outcome, _Bug):
+            _log.error("extraction failed by a bug of ours", extra={"fields": {"trace": outcome.trace}})
+            raise ExtractFailed("The page could not be read.", reason="internal", url=options.get("url"))
         if isinstance(outcome, Failure):
             raise outcome
         return outcome
@@ -162,6 +170,13 @@ class _Handover:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Bug:
+    """What a worker says of an exception that nobody foresaw: it has no standard error of its own."""
+
+    trace: str
+
+
 def _nothing() -> None:
     return None
 
@@ -170,7 +185,7 @@ def _warm_up() -> None:
     extract("<p>" + "warm " * 50)
 
 
-def _extract(body: bytes, options: dict[str, Any], settings: Settings) -> Page | Failure:
+def _extract(body: bytes, options: dict[str, Any], settings: Settings) -> Page | Failure | _Bug:
     """In the worker: bounded, and with failures as values, so that no traceback crosses the pipe."""
     _limit(settings)
     try:
@@ -180,10 +195,8 @@ def _extract(body: bytes, options: dict[str, Any], settings: Settings) -> Page |
         return failure
     except (MemoryError, RecursionError) as error:
         return ExtractFailed("The page takes too much memory.", reason=type(error).__name__, url=options.get("url"))
-    except Exception as error:  # a bug of ours, which must not look like the site's fault nor stop the worker
-        return ExtractFailed(
-            f"The page could not be read ({type(error).__name__}).", reason="internal", url=options.get("url")
-        )
+    except Exception:  # a bug of ours, which must not stop the worker
+        return _Bug(traceback.format_exc())
 
 
 def _limit(settings: Settings) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.failures import ExtractFailed, Overloaded, UpstreamTimeout
+from service.failures import ExtractFailed, Failure, Overloaded, UpstreamTimeout
 from service.reader import Reader
 from service.settings import Settings
 from service.workers import Workers
@@ -157,3 +157,26 @@ async def test_a_reader_closes_while_a_worker_starts() -> None:
 
     ended = asyncio.to_thread(asyncio.run, cut_short())
     await asyncio.wait_for(ended, 10)
+
+
+async def test_a_bug_of_ours_is_logged_whole_and_told_short(caplog: pytest.LogCaptureFixture) -> None:
+    workers = Workers(settings())
+    await workers.start()
+    with pytest.raises(ExtractFailed) as caught:
+        await workers.extract(PAGE, url="http://a.test/", tables=["no", "such", "option"], selector=5)
+    assert (caught.value.reason, caught.value.url) == ("internal", "http://a.test/")
+    assert "Traceback" not in caught.value.message
+    assert "Traceback" in caplog.records[-1].fields["trace"]  # type: ignore[attr-defined]
+
+
+async def test_what_ends_a_worker_names_the_page() -> None:
+    before = children()
+    workers = Workers(settings())
+    await workers.start()
+    task = asyncio.create_task(workers.extract(SLOW, url="http://a.test/"))
+    await asyncio.sleep(0.3)
+    for pid in children() - before:
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(Failure) as caught:
+        await task
+    assert caught.value.url == "http://a.test/"

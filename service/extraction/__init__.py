@@ -102,8 +102,9 @@ def _extract(
     counts = _counts(parts, measures)
     where = "body"
 
-    least = settings.extraction.min_body_chars
-    if not selector and _chars(chosen) < least and declared != "social":
+    # A short post is normal, an empty one is none.
+    least = 1 if declared == "social" else settings.extraction.min_body_chars
+    if not selector and _chars(chosen) < least:
         found = payload.read(data, facts)
         if found is not None:
             where, chosen = f"payload:{found[0]}", clean([found[1]], base)

@@ -8,7 +8,8 @@ for a bounded piece at a time. Codings are those of RFC 9110 section 8.4.1, brot
 from __future__ import annotations
 
 import zlib
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol
 
 import brotli
 import zstandard
@@ -79,12 +80,6 @@ def _early_end() -> UpstreamError:
     return _broken("The compressed body ends early")
 
 
-def _one_more(parts: int) -> int:
-    if parts >= MAX_PARTS:
-        raise _broken(f"The compressed body has over {MAX_PARTS:,} parts")
-    return parts + 1
-
-
 class _Identity:
     def feed(self, data: bytes, room: int) -> bytes:
         return data[:room]
@@ -110,11 +105,13 @@ def _inflate(inner: zlib._Decompress, data: bytes, room: int) -> bytes:
     return bytes(out)
 
 
-class _Gzip:
-    """One or more members; what follows them and is no member is ignored, as browsers do."""
+class _Parts(ABC):
+    """A body of one or more parts, gzip's members or zstd's frames; what follows them and is none is ignored."""
+
+    magic_bytes: ClassVar[int]
 
     def __init__(self) -> None:
-        self._inner: zlib._Decompress | None = None
+        self._inner: Any = None
         self._head = b""
         self._over = False
         self._parts = 0
@@ -123,23 +120,51 @@ class _Gzip:
         out = bytearray()
         while data and not self._over and len(out) < room:
             if self._inner is None or self._inner.eof:
-                # Between members: two bytes tell another member from junk, and may come apart.
+                # Between parts: the first bytes tell another part from junk, and may come apart.
                 self._head += data
-                if len(self._head) < len(GZIP_MAGIC):
+                if len(self._head) < self.magic_bytes:
                     break
-                if self._inner is not None and not self._head.startswith(GZIP_MAGIC):
+                if self._inner is not None and not self._begins(self._head):
                     self._over = True
                     break
                 data, self._head = self._head, b""
-                self._parts = _one_more(self._parts)
-                self._inner = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            out += _inflate(self._inner, data, room - len(out))
-            data = self._inner.unused_data
-        return bytes(out)
+                if self._parts >= MAX_PARTS:
+                    raise _broken(f"The compressed body has over {MAX_PARTS:,} parts")
+                self._parts += 1
+                self._inner = self._open()
+            piece, data = self._decode(data, room - len(out))
+            out += piece
+        return bytes(out[:room])
 
     def finish(self) -> None:
         if (self._inner is None and self._head) or (self._inner is not None and not self._inner.eof):
             raise _early_end()
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """A decompressor for one part."""
+
+    @abstractmethod
+    def _begins(self, head: bytes) -> bool:
+        """Whether another part begins here."""
+
+    @abstractmethod
+    def _decode(self, data: bytes, room: int) -> tuple[bytes, bytes]:
+        """Some output, about `room` bytes at most, and the input that is left."""
+
+
+class _Gzip(_Parts):
+    magic_bytes = len(GZIP_MAGIC)
+
+    def _open(self) -> Any:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def _begins(self, head: bytes) -> bool:
+        return head.startswith(GZIP_MAGIC)
+
+    def _decode(self, data: bytes, room: int) -> tuple[bytes, bytes]:
+        out = _inflate(self._inner, data, room)
+        return out, self._inner.unused_data
 
 
 class _Deflate:
@@ -187,41 +212,20 @@ class _Brotli:
             raise _early_end()
 
 
-class _Zstd:
-    """One or more frames; what follows them and is no frame is ignored."""
+class _Zstd(_Parts):
+    magic_bytes = len(ZSTD_MAGIC)
 
-    def __init__(self) -> None:
-        self._inner: zstandard.ZstdDecompressionObj | None = None
-        self._head = b""
-        self._over = False
-        self._parts = 0
+    def _open(self) -> Any:
+        return zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES).decompressobj()
 
-    def feed(self, data: bytes, room: int) -> bytes:
-        out = bytearray()
-        while data and not self._over and len(out) < room:
-            if self._inner is None or self._inner.eof:
-                self._head += data
-                if len(self._head) < len(ZSTD_MAGIC):
-                    break
-                if self._inner is not None and not _is_zstd_frame(self._head):
-                    self._over = True
-                    break
-                data, self._head = self._head, b""
-                self._parts = _one_more(self._parts)
-                self._inner = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES).decompressobj()
-            piece, data = data[:ZSTD_INPUT_BYTES], data[ZSTD_INPUT_BYTES:]
-            try:
-                out += self._inner.decompress(piece)
-            except (zstandard.ZstdError, MemoryError) as error:
-                raise _mismatch(error) from None
-            data = self._inner.unused_data + data
-        return bytes(out[:room])
+    def _begins(self, head: bytes) -> bool:
+        # With content or skippable (RFC 8878, section 3.1.2).
+        return head.startswith(ZSTD_MAGIC) or (head[0] & 0xF0 == 0x50 and head[1:4] == b"\x2a\x4d\x18")
 
-    def finish(self) -> None:
-        if (self._inner is None and self._head) or (self._inner is not None and not self._inner.eof):
-            raise _early_end()
-
-
-def _is_zstd_frame(data: bytes) -> bool:
-    """Whether a frame begins here, with content or skippable (RFC 8878, section 3.1.2)."""
-    return data.startswith(ZSTD_MAGIC) or (data[0] & 0xF0 == 0x50 and data[1:4] == b"\x2a\x4d\x18")
+    def _decode(self, data: bytes, room: int) -> tuple[bytes, bytes]:
+        piece, rest = data[:ZSTD_INPUT_BYTES], data[ZSTD_INPUT_BYTES:]
+        try:
+            out = self._inner.decompress(piece)
+        except (zstandard.ZstdError, MemoryError) as error:
+            raise _mismatch(error) from None
+        return out, self._inner.unused_data + rest

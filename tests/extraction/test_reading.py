@@ -283,3 +283,10 @@ NOTICE = "The keeper of the old bridge walks to the river each morning and write
 def test_short_honest_pages_pass(title: str, beside: str) -> None:
     found = page(f"<article><h1>{title}</h1><p>{NOTICE}</p></article>{beside}", f"<title>{title}</title>")
     assert NOTICE in found.text
+
+
+def test_a_short_post_is_read_and_an_empty_one_is_none() -> None:
+    head = '<script type=application/ld+json>{"@type": "SocialMediaPosting"}</script>'
+    assert page("<article><p>Low water at six.</p></article>", head).kind == "social"
+    with pytest.raises(ExtractFailed):
+        page("<div id=root></div>", head)
