@@ -1,4 +1,4 @@
-"""One URL to one Page: the static tier, the gate, and one time budget across both."""
+"""One URL to one Page: the static tier, the gate, the render tier, and one time budget across both."""
 
 from __future__ import annotations
 
@@ -9,28 +9,40 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from service.extraction import NoBody
-from service.failures import Failure, InvalidRequest, Overloaded, UpstreamError, UpstreamTimeout
+from service.failures import BlockedBySite, Failure, InvalidRequest, Overloaded, UpstreamError, UpstreamTimeout
 from service.fetch import Response, StaticTier, Visit, retry_after
 from service.page import Page, Tables
+from service.render import NotRendered, RenderTier, Snapshot, State
 from service.settings import Settings
 from service.workers import Workers
 
 RenderMode = bool | Literal["always"]
 
+HTML = frozenset(("text/html", "application/xhtml+xml"))
+"""What a browser shows as the page's own document; for anything else it shows a viewer of its own."""
+
+CURABLE = ("challenge:", "bot:", "consent:")
+"""Walls that a browser may get past by itself, by the beginning of their `reason`: their scripts let it in."""
+
 
 class Reader:
-    """Reads pages. An async context manager: it owns connections and worker processes."""
+    """Reads pages. An async context manager: it owns connections, worker processes and a browser."""
 
     def __init__(self, settings: Settings | None = None, tier: StaticTier | None = None) -> None:
         self.settings = settings or Settings()
         self._tier = tier
         self._workers = Workers(self.settings)
+        self._render_tier: RenderTier | None = None
 
     async def __aenter__(self) -> Self:
         if self._tier is None:
             self._tier = StaticTier(self.settings)
         try:
             await self._workers.start()
+            if self.settings.render.start != "never":
+                self._render_tier = RenderTier(self.settings, self._tier.backend)
+            if self._render_tier is not None and self.settings.render.start == "boot":
+                await self._render_tier.start()
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
@@ -39,15 +51,24 @@ class Reader:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._render_tier is not None:
+            await self._render_tier.aclose()
         await self._workers.aclose()
         if self._tier is not None:
             await self._tier.aclose()
 
     @property
     def state(self) -> dict[str, str]:
-        """Each component and `ok`, or what is wrong with it."""
+        """Each component that every read needs, and `ok` or what is wrong with it."""
         full = self._workers.waiting >= self.settings.workers.queue + self._workers.processes
         return {"static": "ok" if self._tier is not None else "not started", "workers": "queue full" if full else "ok"}
+
+    @property
+    def render_state(self) -> State:
+        """How the render tier is. Without it the static tier goes on."""
+        if self._render_tier is None:
+            return State("off", {}, sound=True)
+        return self._render_tier.state
 
     async def read(
         self,
@@ -68,16 +89,30 @@ class Reader:
             raise InvalidRequest(
                 "`wait_for` needs `render`: without a browser nothing changes while waiting.", reason="wait_for"
             )
-        seconds = self.effective_timeout(timeout)
-        deadline = asyncio.get_running_loop().time() + seconds
+        deadline = asyncio.get_running_loop().time() + self.effective_timeout(timeout)
+        options = {"selector": selector, "tables": tables}
         if mode == "always":
-            raise _no_render_tier("Rendering was asked for", url)
+            try:
+                return await self._read_rendered(url, deadline, options, wait_for)
+            except NotRendered:
+                return await self._read_static(url, deadline, options)
+        # The gate. No browser is started for a request that did not ask, or whose body is in the markup.
+        thin: Page | None = None
         try:
-            return await self._read_static(url, deadline, {"selector": selector, "tables": tables})
-        except NoBody as failure:
-            if mode:
-                raise _no_render_tier("The page has no body without a browser", failure.url or url) from failure
-            raise
+            page = await self._read_static(url, deadline, options)
+        except Failure as failure:
+            if not (mode and _is_curable(failure)):
+                raise
+        else:
+            if not (mode and self._is_thin(page)):
+                return page
+            thin = page
+        try:
+            return await self._read_rendered(url, deadline, options, wait_for)
+        except (Failure, NotRendered):
+            if thin is None:
+                raise
+            return thin  # a description, or a short post: little, but true
 
     async def extract(
         self,
@@ -115,6 +150,37 @@ class Reader:
             timings = {"fetch": fetched, **page.timings}
             return replace(page, truncated=page.truncated or response.truncated, timings=timings)
 
+    async def _read_rendered(self, url: str, deadline: float, options: dict[str, Any], wait_for: str | None) -> Page:
+        """The page as a browser has it. Raises `NotRendered` for what a browser has no document of."""
+        if self._render_tier is None:
+            raise Overloaded("The page needs a browser, and render.start is `never`.", reason="no render tier", url=url)
+        started = time.perf_counter()
+
+        async def read(snapshot: Snapshot) -> Page | None:
+            if snapshot.type not in HTML:
+                raise NotRendered
+            rendered = 1e3 * (time.perf_counter() - started)
+            found = {"url": snapshot.url, "content_type": "text/html; charset=utf-8", "status": snapshot.status}
+            try:
+                page = await self._in_time(snapshot.html.encode("utf-8", "replace"), {**found, **options}, deadline)
+            except Failure as failure:
+                if snapshot.last or not _is_curable(failure):
+                    raise
+                return None  # not yet: its scripts are still at it
+            timings = {"render": rendered, **page.timings}
+            return replace(page, tier="rendered", truncated=page.truncated or snapshot.truncated, timings=timings)
+
+        page = await self._render_tier.render(url, deadline, read, wait_for)
+        if page is None:
+            raise RuntimeError("the last snapshot gives a page or raises")
+        return page
+
+    def _is_thin(self, page: Page) -> bool:
+        """Whether a static page is too little for a caller who opted for a browser; a typed payload never is."""
+        if page.source == "description":
+            return True
+        return page.source == "body" and len("".join(page.text.split())) < self.settings.extraction.min_body_chars
+
     async def _page(self, response: Response, deadline: float, options: dict[str, Any]) -> Page:
         found = {"url": response.url, "content_type": response.content_type, "status": response.status}
         try:
@@ -141,5 +207,8 @@ async def _refreshed(visit: Visit, response: Response, failure: NoBody) -> Respo
     return await visit.follow(target)
 
 
-def _no_render_tier(why: str, url: str) -> Failure:
-    return Overloaded(f"{why}, and this service has no render tier.", reason="no render tier", url=url)
+def _is_curable(failure: Failure) -> bool:
+    """Whether a browser may find a body where this was found: an empty app, a challenge that needs script."""
+    if isinstance(failure, BlockedBySite):
+        return (failure.reason or "").startswith(CURABLE)
+    return isinstance(failure, NoBody)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import resource
 import sys
 import time
@@ -23,7 +22,7 @@ from anyio import BrokenWorkerProcess, to_process
 from service.extraction import extract
 from service.failures import ExtractFailed, Failure, Overloaded
 from service.page import Page
-from service.settings import Settings
+from service.settings import Settings, cpus
 
 _log = logging.getLogger("bonmun.workers")
 
@@ -38,7 +37,7 @@ class Workers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.processes = settings.workers.processes or len(os.sched_getaffinity(0))
+        self.processes = settings.workers.processes or cpus()
         self._slots: anyio.Semaphore | None = None
         self._taking: asyncio.Lock | None = None
         self.waiting = 0

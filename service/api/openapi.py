@@ -98,7 +98,10 @@ _HEADERS = {
 _STATE = {
     "type": "object",
     "required": ["components"],
-    "properties": {"components": {"type": "object", "additionalProperties": {"type": "string"}}},
+    "properties": {
+        "components": {"type": "object", "additionalProperties": {"type": "string"}},
+        "render": {"type": "object", "description": "The browser: its version, memory and what confines it."},
+    },
 }
 _QUERY: dict[str, dict[str, Any]] = {
     "url": {"type": "string"},

@@ -76,9 +76,12 @@ async def healthz(request: Request) -> Response:
 
 
 async def readyz(request: Request) -> Response:
-    """`GET /readyz`: every component, 503 when one cannot serve."""
-    state = request.app.state.reader.state
-    return JSONAnswer({"components": state}, 200 if all(value == "ok" for value in state.values()) else 503)
+    """`GET /readyz`: every component; 503 when one that every read needs cannot serve, or the browser leaks."""
+    reader: Reader = request.app.state.reader
+    state, render = reader.state, reader.render_state
+    ready = all(value == "ok" for value in state.values()) and render.sound
+    answer = {"components": {**state, "render": render.status}, "render": render.details}
+    return JSONAnswer(answer, 200 if ready else 503)
 
 
 async def openapi(request: Request) -> Response:

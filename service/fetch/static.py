@@ -63,12 +63,13 @@ class StaticTier:
     ) -> None:
         self.settings = settings
         self.guard = guard or Guard(settings.egress, settings.fetch)
+        self.backend = PinnedBackend(self.guard)
         self.pool = httpcore2.AsyncConnectionPool(
             ssl_context=ssl_context or ssl.create_default_context(),
             max_connections=settings.fetch.max_connections,
             max_keepalive_connections=settings.fetch.max_connections,
             keepalive_expiry=settings.fetch.keepalive_seconds,
-            network_backend=PinnedBackend(self.guard),
+            network_backend=self.backend,
         )
 
     def visit(self, deadline: float) -> Visit:

@@ -119,7 +119,8 @@ def test_request_ids_and_headers(client: httpx2.Client) -> None:
 def test_health(client: httpx2.Client) -> None:
     assert client.get("/healthz").text == "ok\n"
     ready = client.get("/readyz")
-    assert (ready.status_code, ready.json()) == (200, {"components": {"static": "ok", "workers": "ok"}})
+    assert ready.status_code == 200
+    assert ready.json()["components"].items() >= {"static": "ok", "workers": "ok"}.items()
 
 
 def test_one_log_line_a_request_without_secrets(client: httpx2.Client, origin: Origin) -> None:
@@ -201,6 +202,7 @@ class TestOpenAPI:
             {"url": origin.route("/pdf", b"%PDF-1.7")},
             {"url": origin.route("/down", PAGE, status=500)},
             {"url": origin.url("/a"), "render": "always"},
+            {"url": origin.url("/a"), "wait_for": "p"},
             {"url": origin.raw("/stall", sends(HEAD + b"Content-Length: 9\r\n\r\n", then="stall")), "timeout": 0.2},
         ]
         statuses = set()
@@ -208,7 +210,7 @@ class TestOpenAPI:
             answer = client.post("/v1/read", json=body)
             statuses.add(answer.status_code)
             self.fits(document, answer, "/v1/read")
-        assert statuses == {200, 400, 403, 404, 415, 422, 502, 503, 504}
+        assert statuses == {200, 400, 403, 404, 415, 422, 502, 504}
         for path in (origin.url("/a"), origin.url("/nowhere"), ""):
             answer = client.get(f"/read/{path}", headers={"Accept": "application/json"})
             self.fits(document, answer, "/read/{url}", "get")

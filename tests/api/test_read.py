@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from tests.conftest import loopback
 from tests.hostile import BROKEN, HEAD, PAGE, sends
 from tests.origin import Origin
+from tests.server import serving
 
 SEVEN = ["url", "title", "site", "kind", "markdown", "hero_image_url", "truncated"]
 ERROR = {"code", "message", "retryable", "retry_after", "upstream_status", "reason", "url"}
@@ -298,7 +300,32 @@ def test_one_read_too_many(base: str, origin: Origin) -> None:
 
 
 def test_a_page_that_needs_a_browser(client: httpx2.Client, origin: Origin) -> None:
-    empty = origin.route("/app", "<div id=root></div><script>app()</script>")
-    assert failure(read(client, empty, render=True))["code"] == "OVERLOADED"
-    assert failure(read(client, origin.url("/a"), render="always"))["code"] == "OVERLOADED"
-    assert read(client, origin.url("/a"), render=True).status_code == 200
+    body = "The keeper of the lighthouse counts every boat that passes in the evening. " * 5
+    app = origin.route("/app", f"<div id=root></div><script>root.innerHTML = '<p>{body}</p>'</script>")
+    assert failure(read(client, app))["code"] == "EXTRACT_FAILED"
+    assert read(client, origin.url("/a"), render=True).json()["tier"] == "static"
+    assert client.get("/readyz").json()["components"]["render"] == "not started", "no browser for a static body"
+    answer = read(client, app, render=True).json()
+    assert answer["tier"] == "rendered"
+    assert answer["markdown"].strip() == body.strip()
+    ready = client.get("/readyz").json()
+    assert ready["components"]["render"] == "ok"
+    assert set(ready["render"]) >= {"version", "sandbox", "network_namespace", "pages", "memory_bytes"}
+
+
+def test_a_service_without_a_browser(origin: Origin) -> None:
+    """`render` is refused with a message that says what to install; everything else works."""
+    app = origin.route("/app", "<div id=root></div><script>app()</script>")
+    origin.route("/a", PAGE)
+    with (
+        serving(loopback(origin.port, render={"executable": "/nowhere/chromium"})) as base,
+        httpx2.Client(base_url=base) as client,
+    ):
+        error = failure(read(client, app, render=True))
+        assert (error["code"], error["reason"], error["retryable"]) == ("OVERLOADED", "browser", True)
+        assert "/nowhere/chromium" in error["message"]
+        assert failure(read(client, origin.url("/a"), render="always"))["code"] == "OVERLOADED"
+        assert read(client, origin.url("/a"), render=True).status_code == 200
+        ready = client.get("/readyz")
+        assert ready.status_code == 200
+        assert "/nowhere/chromium" in ready.json()["components"]["render"]

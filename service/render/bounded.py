@@ -1,0 +1,39 @@
+"""Waiting for calls that may never return.
+
+Any call into a browser can hang: `content`, `evaluate`, `page.close`, even `browser.close` were measured to.
+`asyncio.wait_for` also waits for the call it has cancelled; what is used here walks away from it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def within(seconds: float, call: Coroutine[Any, Any, T], *ends: asyncio.Future[Any]) -> T:
+    """The call's result, unless `seconds` pass or one of `ends` comes first: then the call is abandoned.
+
+    Raises `TimeoutError`, or what the end holds.
+    """
+    task = asyncio.ensure_future(call)
+    try:
+        await asyncio.wait({task, *ends}, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        for end in ends:
+            if end.done():
+                end.result()
+        raise TimeoutError
+    finally:
+        if not task.done():
+            task.add_done_callback(_consume)
+            task.cancel()
+
+
+def _consume(task: asyncio.Future[Any]) -> None:
+    """Take note of what an abandoned call ended with, so that nothing complains that nobody did."""
+    if not task.cancelled():
+        task.exception()

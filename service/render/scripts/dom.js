@@ -1,0 +1,41 @@
+// Reading a document that may be hostile, from an isolated world. The page cannot change this world's built-ins,
+// but a form with a field called "childNodes" shadows the property of that name: getters are taken from prototypes.
+const getter = (proto, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(proto, name).get);
+const method = (proto, name) => Function.prototype.call.bind(proto[name]);
+const nodeType = getter(Node.prototype, "nodeType");
+const firstChild = getter(Node.prototype, "firstChild");
+const nextSibling = getter(Node.prototype, "nextSibling");
+const parentNode = getter(Node.prototype, "parentNode");
+const baseURI = getter(Node.prototype, "baseURI");
+const data = getter(CharacterData.prototype, "data");
+const localName = getter(Element.prototype, "localName");
+const attributes = getter(Element.prototype, "attributes");
+const shadowRoot = getter(Element.prototype, "shadowRoot");
+const assignedNodes = method(HTMLSlotElement.prototype, "assignedNodes");
+const checkVisibility = method(Element.prototype, "checkVisibility");
+const frameDocument = getter(HTMLIFrameElement.prototype, "contentDocument");
+
+const ELEMENT = 1, TEXT = 3, DOCUMENT = 9, FRAGMENT = 11;
+
+// The children a reader sees: the open shadow tree in its host's place, what a slot was given, a same-origin frame's page.
+function* childrenOf(node) {
+  const type = nodeType(node);
+  if (type === ELEMENT) {
+    const shadow = shadowRoot(node);
+    if (shadow) { yield* siblings(firstChild(shadow)); return; }
+    if (node instanceof HTMLSlotElement) {
+      const given = assignedNodes(node);
+      if (given.length) { yield* given; return; }
+    }
+    if (node instanceof HTMLIFrameElement) {
+      const inner = frameDocument(node);
+      if (inner) { yield* siblings(firstChild(inner)); }
+      return;
+    }
+  }
+  yield* siblings(firstChild(node));
+}
+
+function* siblings(node) {
+  for (; node; node = nextSibling(node)) yield node;
+}
