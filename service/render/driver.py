@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -40,14 +41,18 @@ class Driver:
     @property
     def pid(self) -> int | None:
         """The process, while it runs: not in Playwright's interface, whose version is pinned."""
-        process = self._manager._client._transport._proc  # type: ignore[union-attr]
-        return process.pid if process.returncode is None else None
+        return self._process.pid if self._process.returncode is None else None
+
+    @property
+    def _process(self) -> asyncio.subprocess.Process:
+        return self._manager._client._transport._proc  # type: ignore[union-attr]
 
     async def stop(self) -> None:
         """Stop it; kill it when it does not."""
         pid = self.pid
         try:
             await within(STOP_SECONDS, self._manager.__aexit__(None, None, None))
+            await within(STOP_SECONDS, self._process.wait())
         except Exception as error:  # whatever it is, the process must go
             _log.warning("the driver did not stop", extra={"fields": {"error": str(error) or type(error).__name__}})
             if pid is not None:

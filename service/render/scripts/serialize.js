@@ -1,6 +1,6 @@
 // The document as it is now, as HTML: shadow trees and same-origin frames in place, current values, no scripts.
-// Iterative, since a page may nest deeper than a stack; stops after `limit` characters.
-(limit) => {
+// Iterative, since a page may nest deeper than a stack; stops after `limit` characters or `maxNodes` nodes.
+(limit, maxNodes) => {
   const VOID = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
   const RAW = new Set(["style", "xmp", "iframe", "noembed", "noframes", "plaintext"]);
   const DATA = /^application\/(?:[a-z0-9.+-]*\+)?json$/i;
@@ -13,7 +13,7 @@
     textarea: () => ({}),
   };
   const parts = [];
-  let size = 0, truncated = false;
+  let size = 0, nodes = 0, truncated = false;
   const put = (piece) => { size += piece.length; parts.push(piece); };
   const LINKS = new Set(["href", "src", "poster", "data-src", "data-original"]);
   const absolute = (value, base) => { try { return new URL(value, base).href; } catch { return value; } };
@@ -34,9 +34,11 @@
   put("<!DOCTYPE html>");
   while (stack.length) {
     const frame = stack[stack.length - 1];
-    const { value: node, done } = size >= limit ? { done: true } : frame.children.next();
-    truncated ||= size >= limit;
+    const full = size >= limit || nodes >= maxNodes;
+    truncated ||= full;
+    const { value: node, done } = full ? { done: true } : frame.children.next();
     if (done) { put(frame.close); stack.pop(); continue; }
+    nodes += 1;
     const type = nodeType(node);
     if (type === TEXT) {
       const value = data(node);
