@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from playwright.async_api import Error
 
 from service.failures import Overloaded
-from service.render.bounded import within
 from service.render.browser import Browser, BrowserGone
 from service.render.executable import NoChromium, find
 from service.render.launch import StartFailed
@@ -45,6 +44,7 @@ class Keeper:
         self._settings = settings
         self._browser: Browser | None = None
         self._starting: asyncio.Task[Browser] | None = None
+        self._stopping = asyncio.Event()
         self._retiring: set[asyncio.Task[None]] = set()
         self._failed = 0
         self._again_at = 0.0
@@ -83,13 +83,11 @@ class Keeper:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
+        self._stopping.set()
         if self._browser is not None:
-            self._retire(self._browser, patience=0)
+            self._retire(self._browser)
             self._browser = None
-        for task in self._retiring:
-            if not task.done():
-                task.cancel()  # ends its patience, not its work
-        await asyncio.gather(*self._retiring, return_exceptions=True)
+        await asyncio.gather(*self._retiring)
 
     async def _started(self, deadline: float) -> Browser:
         wait = self._again_at - time.monotonic()
@@ -163,18 +161,16 @@ class Keeper:
             or self._memory >= render.browser_memory_bytes
         )
 
-    def _retire(self, browser: Browser, patience: float | None = None) -> None:
-        seconds = self._settings.limits.total_seconds if patience is None else patience
-        task = asyncio.ensure_future(_end(browser, seconds))
+    def _retire(self, browser: Browser) -> None:
+        task = asyncio.ensure_future(self._end(browser))
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)
 
-
-async def _end(browser: Browser, patience: float) -> None:
-    """Let a browser finish its pages, and end it. A cancellation only ends the wait."""
-    try:
-        async with asyncio.timeout(patience):
-            await browser.idle.wait()
-    except (TimeoutError, asyncio.CancelledError):
-        _log.debug("a worn browser ends with pages in it", extra={"fields": {"pages": browser.active}})
-    await within(10, browser.aclose())
+    async def _end(self, browser: Browser) -> None:
+        """Let a browser finish its pages, which end with their budgets, unless everything stops; then end it."""
+        idle, stopping = (asyncio.ensure_future(event.wait()) for event in (browser.idle, self._stopping))
+        seconds = self._settings.limits.total_seconds
+        await asyncio.wait((idle, stopping, browser.gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
+        stopping.cancel()
+        await browser.aclose()

@@ -1,4 +1,6 @@
-"""Pages that do to a browser what strangers' pages do. Each has a text worth reading beside it, where the shape allows."""
+"""Pages that do to a browser what strangers' pages do. Most have a text worth reading beside it."""
+
+# ruff: noqa: E501 (a page a line reads better than one broken in four)
 
 from __future__ import annotations
 
@@ -13,6 +15,9 @@ def app(script: str, body: str = BODY) -> str:
         f"<script>document.getElementById('root').innerHTML = {body!r};</script><script>{script}</script>"
     )
 
+
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+"""The head of an answer that never ends."""
 
 BUSY: dict[str, str] = {
     "endless loop": app("for (;;) {}"),
