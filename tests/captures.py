@@ -2,8 +2,9 @@
 
 A capture is a folder with one `page.*` file and an `expect.yaml`; `captures/README.md` describes the
 format. `load` reads one and names what is wrong with it, `compare` and `compare_failure` say in plain
-sentences how an answer differs from what was expected. `BONMUN_CAPTURES` names further folders of
-captures (separated like PATH), so that an operator's own pages run with the project's.
+sentences how an answer differs from what was expected. A capture of the render tier (`tier: rendered`)
+also has the files its page loads. `BONMUN_CAPTURES` names further folders of captures (separated like
+PATH), so that an operator's own pages run with the project's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from markdown_it import MarkdownIt
@@ -30,18 +31,24 @@ RECALL = 0.95
 PRECISION = 0.90
 
 _TOP = {"shape", "url", "content_type", "status", "expect"}
+_TOP_RENDERED = {"shape", "tier", "url", "delay", "wait_for", "expect"}
 _EXACT = ("title", "kind", "source", "site", "hero_image_url")
 _EXPECT = {
     *_EXACT,
     *("body", "body_file", "recall", "precision", "contains", "absent"),
     *("markdown", "markdown_contains", "markdown_absent", "failure", "reason"),
 }
+_NOT_SERVED = {"expect.yaml", "body.txt"}
 _CODES = {kind.code for kind in ALL}
+_RENDERED = re.compile(r"^tier: *rendered *$", re.M)
 _KINDS = {"article", "social", "feed", "forum", "product", "documentation", "page"}
 
 # Scripts written without spaces count by the character: Thai to Myanmar, Khmer, kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+
+Tier = Literal["static", "rendered"]
 
 
 class CaptureError(ValueError):
@@ -76,13 +83,29 @@ class Capture:
     url: str | None = None
     content_type: str | None = None
     status: int = 200
+    tier: Tier = "static"
+    wait_for: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What the page of a rendered capture loads, by path below its folder; the page is among it."""
+    delay: Mapping[str, float] = field(default_factory=dict)
+    """Seconds after which the origin answers with a file."""
 
 
-def folders() -> list[Path]:
-    """Every capture folder: the project's, then those under the folders `BONMUN_CAPTURES` names.
+def folders(tier: Tier = "static") -> list[Path]:
+    """Every capture folder of a tier: the project's, then those under the folders `BONMUN_CAPTURES` names.
 
     A folder there may be a capture itself or hold captures.
     """
+    return [folder for folder in _folders() if tier_of(folder) == tier]
+
+
+def tier_of(folder: Path) -> Tier:
+    """The tier that a capture is of, as its `expect.yaml` says; static where that cannot be read."""
+    path = folder / "expect.yaml"
+    return "rendered" if path.is_file() and _RENDERED.search(path.read_text(encoding="utf-8")) else "static"
+
+
+def _folders() -> list[Path]:
     found = _captures_in(ROOT)
     for name in filter(None, os.environ.get(ENVIRONMENT, "").split(os.pathsep)):
         extra = Path(name).expanduser()
@@ -105,7 +128,8 @@ def load(folder: Path) -> Capture:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise CaptureError(f"{path}: not YAML: {error}") from error
-    top = _mapping(data, _TOP, path, "the file")
+    rendered = tier_of(folder) == "rendered"
+    top = _mapping(data, _TOP_RENDERED if rendered else _TOP, path, "the file")
     pages = sorted(folder.glob("page.*"))
     if len(pages) != 1:
         raise CaptureError(f"{folder}: wants exactly one page.* file, has {len(pages)}")
@@ -120,7 +144,24 @@ def load(folder: Path) -> Capture:
         url=_text(top, "url", path),
         content_type=_text(top, "content_type", path),
         status=status,
+        **(_rendered(top, folder, path) if rendered else {}),
     )
+
+
+def _rendered(top: Mapping[str, Any], folder: Path, path: Path) -> dict[str, Any]:
+    files = {
+        child.relative_to(folder).as_posix(): child.read_bytes()
+        for child in sorted(folder.rglob("*"))
+        if child.is_file() and child.relative_to(folder).as_posix() not in _NOT_SERVED
+    }
+    if "page.html" not in files:
+        raise CaptureError(f"{folder}: the page of a rendered capture is page.html")
+    delay = top.get("delay", {})
+    if not isinstance(delay, dict) or not all(isinstance(seconds, int | float) for seconds in delay.values()):
+        raise CaptureError(f"{path}: delay must give seconds by file")
+    if missing := set(delay) - set(files):
+        raise CaptureError(f"{path}: delay names {', '.join(sorted(map(str, missing)))}, which is missing")
+    return {"tier": "rendered", "wait_for": _text(top, "wait_for", path), "files": files, "delay": delay}
 
 
 def _expected(data: object, folder: Path, path: Path) -> Expected:

@@ -12,7 +12,18 @@ import pytest
 from service import extract
 from service.failures import Failure
 from service.page import Page
-from tests.captures import ROOT, Capture, CaptureError, compare, compare_failure, folders, load, outline, words
+from tests.captures import (
+    ROOT,
+    Capture,
+    CaptureError,
+    compare,
+    compare_failure,
+    folders,
+    load,
+    outline,
+    tier_of,
+    words,
+)
 
 
 def _answer(capture: Capture) -> Page | Failure:
@@ -228,6 +239,10 @@ def _folder(path: Path, expect: str, **pages: str) -> Path:
         ("expect: {body_file: b.txt}", "body_file b.txt is missing"),
         ("status: two hundred\nexpect: {title: A}", "status must be an HTTP status"),
         ("expect:", "expect must be a mapping"),
+        ("wait_for: p\nexpect: {title: A}", "the file has unknown keys wait_for"),
+        ("tier: rendered\nstatus: 200\nexpect: {title: A}", "the file has unknown keys status"),
+        ("tier: rendered\ndelay: 2\nexpect: {title: A}", "delay must give seconds by file"),
+        ("tier: rendered\ndelay: {app.js: 2}\nexpect: {title: A}", "delay names app.js, which is missing"),
         ("expect: {title: 'A", "not YAML"),
     ],
 )
@@ -244,6 +259,20 @@ def test_a_capture_has_one_page(tmp_path: Path) -> None:
         load(_folder(tmp_path, "expect: {title: A}", html="<p>x", xml="<feed/>"))
 
 
+def test_a_rendered_capture_has_its_files(tmp_path: Path) -> None:
+    """All of the folder is served but the expectation; the static runner leaves it alone."""
+    folder = _folder(tmp_path / "app", "tier: rendered\ndelay: {sub/app.js: 0.5}\nexpect: {title: A}", html="<p>x")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "app.js").write_text("1", encoding="utf-8")
+    (folder / "body.txt").write_text("x", encoding="utf-8")
+    capture = load(folder)
+    assert capture.tier == tier_of(folder) == "rendered"
+    assert dict(capture.files) == {"page.html": b"<p>x", "sub/app.js": b"1"}
+    assert capture.delay == {"sub/app.js": 0.5}
+    with pytest.raises(CaptureError, match=re.escape("is page.html")):
+        load(_folder(tmp_path / "feed", "tier: rendered\nexpect: {title: A}", xml="<feed/>"))
+
+
 def test_own_captures_run_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`BONMUN_CAPTURES` names a capture or a folder of captures, several of them if need be."""
     one = _folder(tmp_path / "one", "expect: {title: A}", html="<p>x")
@@ -251,6 +280,9 @@ def test_own_captures_run_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     two = _folder(tmp_path / "many" / "two", "expect: {title: A}", html="<p>x")
     monkeypatch.setenv("BONMUN_CAPTURES", f"{one}:{tmp_path / 'many'}")
     assert folders()[-2:] == [one, two]
+    rendered = _folder(tmp_path / "many" / "three", "tier: rendered\nexpect: {title: A}", html="<p>x")
+    assert folders()[-2:] == [one, two]
+    assert folders("rendered")[-1] == rendered
 
 
 def test_words_do_not_hang_on_spaces() -> None:

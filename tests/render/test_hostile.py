@@ -35,9 +35,7 @@ async def normal(reader: Reader, origin: Origin) -> None:
 
 @pytest.fixture(autouse=True)
 def drip(origin: Origin) -> None:
-    origin.raw(
-        "/drip", repeats(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b"data: x\n\n", pause=0.1)
-    )
+    origin.raw("/drip", repeats(STREAM, b"data: x\n\n", pause=0.1))
 
 
 @pytest.mark.parametrize("name", BUSY)

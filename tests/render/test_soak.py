@@ -22,10 +22,8 @@ SECONDS = 4.0
 
 @pytest.mark.slow
 async def test_hundreds_of_mixed_pages(origin: Origin) -> None:
-    """Every request inside its budget plus a second; memory and processes at the end within a fifth of the beginning."""
-    origin.raw(
-        "/drip", repeats(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b"data: x\n\n", pause=0.1)
-    )
+    """Every request inside its budget plus a second; memory and processes at the end within a fifth of early ones."""
+    origin.raw("/drip", repeats(STREAM, b"data: x\n\n", pause=0.1))
     hostile = [origin.route(f"/hostile/{number}", page) for number, page in enumerate({**BUSY, **HUNGRY}.values())]
     choose = random.Random(3)
     urls = [choose.choice(hostile) if choose.random() < 0.25 else origin.url("/normal") for _ in range(PAGES)]
