@@ -9,7 +9,7 @@ import pytest
 from service import Failure, Page, Reader
 from tests.hostile import repeats
 from tests.origin import Origin
-from tests.render.hostile import BUSY, HUNGRY, TEXT
+from tests.render.hostile import BUSY, HUNGRY, STREAM, TEXT
 
 SECONDS = 4.0
 GRACE = 1.0

@@ -13,7 +13,7 @@ from service import Failure, Reader
 from tests.conftest import loopback
 from tests.hostile import repeats
 from tests.origin import Origin
-from tests.render.hostile import BUSY, HUNGRY, TEXT
+from tests.render.hostile import BUSY, HUNGRY, STREAM, TEXT
 from tests.render.processes import children, command, private_bytes
 
 PAGES = int(os.environ.get("BONMUN_SOAK_PAGES", "500"))
