@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -87,12 +88,28 @@ def _rule(entry: str) -> str:
 Rule = Annotated[str, AfterValidator(_rule)]
 
 
+def _proxy(url: str) -> str:
+    """The address of an HTTP proxy, as it stands."""
+    parsed = urlsplit(url)
+    if parsed.scheme != "http" or not parsed.hostname or parsed.path.strip("/") or parsed.query:
+        raise ValueError("no address of an HTTP proxy such as http://proxy.example:3128")
+    try:
+        _ = parsed.port
+    except ValueError:
+        raise ValueError("no address of an HTTP proxy: its port is no number up to 65535") from None
+    return url
+
+
+Proxy = Annotated[str, AfterValidator(_proxy)]
+
+
 class Egress(Section):
     """What may be reached. `allow` and `deny` hold CIDRs or host patterns such as `*.example`."""
 
     ports: tuple[int, ...] = (80, 443)
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
+    proxy: Proxy | None = None
 
 
 class Extraction(Section):

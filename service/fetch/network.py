@@ -13,6 +13,7 @@ import httpcore2
 
 from service.failures import UpstreamError
 from service.fetch.guard import Guard
+from service.fetch.upstream import UpstreamProxy
 
 
 class Budget:
@@ -91,11 +92,15 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Resolves and checks once, then dials the very addresses that were checked, one after another."""
+    """Resolves and checks once, then dials the very addresses that were checked, one after another.
 
-    def __init__(self, guard: Guard) -> None:
+    `proxy` is the address of an HTTP proxy to dial through.
+    """
+
+    def __init__(self, guard: Guard, proxy: str | None = None) -> None:
         self._guard = guard
-        self._dialer = httpcore2.AnyIOBackend()
+        direct = httpcore2.AnyIOBackend()
+        self._dialer = direct if proxy is None else UpstreamProxy(proxy, direct)
 
     async def connect_tcp(
         self,

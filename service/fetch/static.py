@@ -63,7 +63,7 @@ class StaticTier:
     ) -> None:
         self.settings = settings
         self.guard = guard or Guard(settings.egress, settings.fetch)
-        self.backend = PinnedBackend(self.guard)
+        self.backend = PinnedBackend(self.guard, settings.egress.proxy)
         self.pool = httpcore2.AsyncConnectionPool(
             ssl_context=ssl_context or ssl.create_default_context(),
             max_connections=settings.fetch.max_connections,
