@@ -31,7 +31,7 @@ RECALL = 0.95
 PRECISION = 0.90
 
 _TOP = {"shape", "url", "content_type", "status", "expect"}
-_TOP_RENDERED = {"shape", "tier", "url", "delay", "wait_for", "expect"}
+_TOP_RENDERED = {"shape", "tier", "url", "delay", "wait_for", "static", "expect"}
 _EXACT = ("title", "kind", "source", "site", "hero_image_url")
 _EXPECT = {
     *_EXACT,
@@ -89,6 +89,8 @@ class Capture:
     """What the page of a rendered capture loads, by path below its folder; the page is among it."""
     delay: Mapping[str, float] = field(default_factory=dict)
     """Seconds after which the origin answers with a file."""
+    static: str = "EXTRACT_FAILED"
+    """The failure that the page of a rendered capture is without a browser."""
 
 
 def folders(tier: Tier = "static") -> list[Path]:
@@ -161,7 +163,11 @@ def _rendered(top: Mapping[str, Any], folder: Path, path: Path) -> dict[str, Any
         raise CaptureError(f"{path}: delay must give seconds by file")
     if missing := set(delay) - set(files):
         raise CaptureError(f"{path}: delay names {', '.join(sorted(map(str, missing)))}, which is missing")
-    return {"tier": "rendered", "wait_for": _text(top, "wait_for", path), "files": files, "delay": delay}
+    static = top.get("static", "EXTRACT_FAILED")
+    if static not in _CODES:
+        raise CaptureError(f"{path}: static must be one of {', '.join(sorted(_CODES))}")
+    wait_for = _text(top, "wait_for", path)
+    return {"tier": "rendered", "wait_for": wait_for, "files": files, "delay": delay, "static": static}
 
 
 def _expected(data: object, folder: Path, path: Path) -> Expected:

@@ -241,6 +241,7 @@ def _folder(path: Path, expect: str, **pages: str) -> Path:
         ("expect:", "expect must be a mapping"),
         ("wait_for: p\nexpect: {title: A}", "the file has unknown keys wait_for"),
         ("tier: rendered\nstatus: 200\nexpect: {title: A}", "the file has unknown keys status"),
+        ("tier: rendered\nstatic: EMPTY\nexpect: {title: A}", "static must be one of"),
         ("tier: rendered\ndelay: 2\nexpect: {title: A}", "delay must give seconds by file"),
         ("tier: rendered\ndelay: {app.js: 2}\nexpect: {title: A}", "delay names app.js, which is missing"),
         ("expect: {title: 'A", "not YAML"),

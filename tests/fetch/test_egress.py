@@ -209,7 +209,7 @@ async def test_requests_and_hosts_are_bounded(lane: Open, origin: Origin) -> Non
 
 
 async def test_connections_are_bounded(lane: Open, origin: Origin) -> None:
-    origin.raw("/stall", sends(HEAD, then="stall"))
+    origin.raw("/stall", sends(HEAD + b"\r\n<p>half", then="stall"))
     running = await lane(max_connections=2)
     first, second, third = (asyncio.ensure_future(speak(running, get(origin.url("/stall")), 1)) for _ in range(3))
     assert await third == b""
@@ -218,7 +218,7 @@ async def test_connections_are_bounded(lane: Open, origin: Origin) -> None:
 
 
 async def test_closing_cuts_everything_at_once(lane: Open, origin: Origin) -> None:
-    origin.raw("/stall", sends(HEAD, then="stall"))
+    origin.raw("/stall", sends(HEAD + b"\r\n<p>half", then="stall"))
     running = await lane()
     waiting = asyncio.ensure_future(speak(running, get(origin.url("/stall"))))
     await asyncio.sleep(0.2)
