@@ -38,6 +38,8 @@ def _of_code(code: str) -> Failure:
     """A failure for each family of `net/base/net_error_list.h` that a navigation can end with."""
     if code in ("ERR_UNSAFE_REDIRECT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED_URL_SCHEME"):
         return AddressForbidden("The site redirects to an address that is neither http nor https.", reason="scheme")
+    if code == "ERR_INVALID_REDIRECT":
+        return UpstreamError("The site redirects to no valid address.", reason="url_invalid")
     if code == "ERR_UNSAFE_PORT":
         return AddressForbidden("The site redirects to a port that is not allowed.", reason="port")
     if code == "ERR_TOO_MANY_REDIRECTS":

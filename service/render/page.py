@@ -48,6 +48,9 @@ EXTRACTED_PER_SECOND = 400_000
 """Characters: 4 MiB of small paragraphs, the slowest ordinary text, take 3.0 s on an idle machine, three times that
 on a busy one."""
 
+EVENT_SECONDS = 0.1
+"""How long the events of a navigation that failed are waited for: they come on another channel than its error."""
+
 MAX_NODES = 500_000
 """Nodes of a document written out; elements beyond `limits.max_nodes` would be cut by the parser anyway."""
 
@@ -98,6 +101,8 @@ class Tab:
         self._moves = 0
         self._status = 200
         self._address = ""
+        self._location: str | None = None
+        self._begun = False
         self._chars = 0
         self._height = VIEWPORT["height"]
         self._unrolled = 0
@@ -116,6 +121,7 @@ class Tab:
         self._page.on("requestfailed", self._failed)
         self._session = await self._context.new_cdp_session(self._page)
         await self._session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+        self._session.on("Network.responseReceivedExtraInfo", self._redirected)
         await self._session.send("Network.setBlockedURLs", {"urls": MEDIA})
 
     async def go(self, url: str) -> None:
@@ -129,7 +135,9 @@ class Tab:
         except Error as error:
             if self._stopped.done():
                 self._stopped.result()
-            raise failure_of_navigation(error.message, self._address, self._lane.failures) from None
+            await asyncio.sleep(EVENT_SECONDS)
+            raise self._why(error.message, self._address) from None
+        self._begun = True
 
     async def snapshot(self, wait_for: str | None = None) -> Snapshot:
         """The document once its text is still, or when the budget says so; a later call waits for it to grow.
@@ -300,6 +308,20 @@ class Tab:
                 UpstreamTimeout(f"Too many redirects (over {self._settings.limits.max_redirects}).", reason="redirects")
             )
 
+    def _why(self, message: str, url: str) -> Failure | NotRendered:
+        """What a navigation failed by: the target of its redirect, what the proxy says, or Chromium's own error."""
+        if self._location is not None:
+            try:
+                hop(url, self._location, self._settings.egress.ports)
+            except Failure as failure:
+                return failure
+        return failure_of_navigation(message, url, self._lane.failures)
+
+    def _redirected(self, event: dict[str, Any]) -> None:
+        """Where a redirect leads, which Playwright does not say of one that Chromium does not follow."""
+        fields = {name.lower(): value for name, value in event["headers"].items()}
+        self._location = fields.get("location") if 300 <= event["statusCode"] < 400 else None
+
     def _check(self, request: Request) -> None:
         """What the guard cannot see: the scheme and user info of where the page goes."""
         try:
@@ -316,8 +338,8 @@ class Tab:
 
     def _failed(self, request: Request) -> None:
         self._pending.discard(request)
-        if self._is_document(request) and "ERR_ABORTED" not in (request.failure or "ERR_ABORTED"):
-            self._stop(failure_of_navigation(request.failure or "", request.url, self._lane.failures))
+        if self._begun and self._is_document(request) and "ERR_ABORTED" not in (request.failure or "ERR_ABORTED"):
+            self._stop(self._why(request.failure or "", request.url))
 
     def _is_document(self, request: Request) -> bool:
         """Whether it is for the page itself, not for a frame in it."""

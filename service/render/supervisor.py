@@ -36,7 +36,7 @@ def main() -> None:
     control.connect(settings["control"])
     if settings["uid"] is not None:
         give_away_profile(settings["uid"], settings["gid"])
-    note = enter_network(settings) if settings["network"] else None
+    note = enter_network(settings) if settings["network"] else "turned off in the settings"
     if settings["uid"] is not None and os.getuid() != settings["uid"]:
         become(settings["uid"], settings["gid"])
     resource.setrlimit(resource.RLIMIT_DATA, (settings["memory"], settings["memory"]))
