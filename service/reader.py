@@ -70,6 +70,11 @@ class Reader:
             return State("off", {}, sound=True)
         return self._render_tier.state
 
+    @property
+    def render_counts(self) -> dict[str, int]:
+        """What the render tier has done since its start, by name."""
+        return {} if self._render_tier is None else self._render_tier.counts
+
     async def read(
         self,
         url: str,

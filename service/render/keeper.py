@@ -66,6 +66,8 @@ class Keeper:
 
     async def browser(self, deadline: float) -> Browser:
         """A browser that is alive. Raises `Overloaded` (`browser`) when there is none to be had by the deadline."""
+        if self._stopping.is_set():
+            raise Overloaded("The service is stopping.", reason="browser", retry_after=1)
         current = self.current
         if current is None:
             if self._browser is not None:
@@ -80,10 +82,10 @@ class Keeper:
 
     async def aclose(self) -> None:
         """End every browser."""
+        self._stopping.set()
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
-        self._stopping.set()
         if self._browser is not None:
             self._retire(self._browser)
             self._browser = None

@@ -88,12 +88,14 @@ async def check(browser: Browser, settings: Settings) -> None:
     )
     try:
         await _control(canary, port)
-        await _probe(browser, settings, port)
+        proxied = await _probe(browser, settings, port)
     finally:
         transport.close()
         server.close()
     if canary.hits:
         raise Leak(f"a forbidden address was reached from inside the browser, by {', '.join(sorted(set(canary.hits)))}")
+    if not proxied:
+        raise Leak("a page's requests do not come to its proxy")
 
 
 async def _control(canary: _Canary, port: int) -> None:
@@ -109,7 +111,8 @@ async def _control(canary: _Canary, port: int) -> None:
     canary.hits.clear()
 
 
-async def _probe(browser: Browser, settings: Settings, port: int) -> None:
+async def _probe(browser: Browser, settings: Settings, port: int) -> bool:
+    """Try every way out; whether requests came to the proxy, where they belong."""
     policy = settings.egress.model_copy(update={"ports": (port,), "allow": (), "deny": ("0.0.0.0/0", "::/0")})
     guard = Guard(policy, settings.fetch)
     lane = await Egress(settings, PinnedBackend(guard)).open(await browser.listener())
@@ -125,5 +128,4 @@ async def _probe(browser: Browser, settings: Settings, port: int) -> None:
         await lane.aclose()
         guard.close()
         await within(5, context.close(), browser.gone)
-    if not lane.failures:
-        raise Leak("a page's request did not come to its proxy")
+    return bool(lane.failures)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from inspect import iscoroutinefunction
 
 import pytest
 import pytest_asyncio
@@ -17,7 +18,7 @@ from tests.render.hostile import app
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of a module's tests run on one loop, where its browser lives."""
     for item in items:
-        if "tests/render" in item.path.as_posix():
+        if "tests/render" in item.path.as_posix() and iscoroutinefunction(getattr(item, "function", None)):
             item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
 
 
