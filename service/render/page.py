@@ -54,6 +54,9 @@ EVENT_SECONDS = 0.1
 MAX_NODES = 500_000
 """Nodes of a document written out; elements beyond `limits.max_nodes` would be cut by the parser anyway."""
 
+LINKS_QUIET = 3
+"""Times the usual quiet for a page whose text is links: an index, or the frame of an app that is still empty."""
+
 AWAITED = frozenset(("document", "script", "stylesheet", "xhr", "fetch"))
 """Requests that may yet bring text. Streams (`eventsource`, `websocket`) never end and are not waited for."""
 
@@ -103,7 +106,7 @@ class Tab:
         self._address = ""
         self._location: str | None = None
         self._begun = False
-        self._chars = 0
+        self._chars = self._linked = 0
         self._height = VIEWPORT["height"]
         self._unrolled = 0
         self._since: float | None = None
@@ -172,16 +175,18 @@ class Tab:
         while True:
             seen = await self._measure(wait_for)
             now = self._clock()
-            if seen["chars"] > self._chars:
-                self._chars, grown = seen["chars"], now
+            if seen["chars"] + seen["linked"] > self._chars + self._linked:
+                self._chars, self._linked, grown = seen["chars"], seen["linked"], now
             if wait_for is not None:
                 if seen["matched"]:
                     self._since = now
                     return False
-            elif grown is not None and seen["loaded"] and self._chars >= least:
+            elif grown is not None and seen["loaded"] and self._chars + self._linked >= least:
                 self._since = self._since or now
                 patient = now - self._since < render.settle_seconds
-                quiet = now - grown >= render.quiet_seconds and not (self._pending and patient)
+                # Links alone may be a page's frame before its text: they get a longer look.
+                enough = render.quiet_seconds * (1 if self._chars >= least else LINKS_QUIET)
+                quiet = now - grown >= enough and not (self._pending and patient)
                 if quiet and await self._unroll(seen["height"]):
                     grown = self._clock()
                 elif quiet or not patient:
@@ -211,7 +216,7 @@ class Tab:
                 raise InvalidRequest(
                     f"`wait_for` is no CSS selector: {wait_for!r}.", reason="wait_for", url=self._address
                 ) from None
-            return {"chars": 0, "matched": False, "loaded": False, "height": 0}  # between two documents
+            return {"chars": 0, "linked": 0, "matched": False, "loaded": False, "height": 0}  # between two documents
         result: dict[str, Any] = found
         return result
 
@@ -291,7 +296,7 @@ class Tab:
         self._requests += 1
         if self._requests > self._settings.render.max_requests:
             self._lane.stop("requests")
-        if request.resource_type in AWAITED and request.url.startswith("http"):
+        if request.resource_type in AWAITED and self._concerns_us(request):
             self._pending.add(request)
         if not self._is_document(request):
             return
@@ -341,6 +346,18 @@ class Tab:
         if self._begun and self._is_document(request) and "ERR_ABORTED" not in (request.failure or "ERR_ABORTED"):
             self._stop(self._why(request.failure or "", request.url))
 
+    def _concerns_us(self, request: Request) -> bool:
+        """Whether text that a reader of this page sees may depend on it: not what a stranger's frame loads."""
+        if not request.url.startswith("http"):
+            return False
+        try:
+            if request.frame.parent_frame is None:
+                return True
+            asking = request.url if request.is_navigation_request() else request.frame.url
+        except Error:
+            return True
+        return not asking.startswith("http") or _origin(asking) == _origin(self._address)
+
     def _is_document(self, request: Request) -> bool:
         """Whether it is for the page itself, not for a frame in it."""
         if not request.is_navigation_request():
@@ -350,6 +367,10 @@ class Tab:
         except Error:  # the frame of a navigation that has no document yet: no inner one navigates so early
             return True
         return frame.parent_frame is None
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3])
 
 
 class _NoDocument(Exception):

@@ -13,9 +13,26 @@ const attributes = getter(Element.prototype, "attributes");
 const shadowRoot = getter(Element.prototype, "shadowRoot");
 const assignedNodes = method(HTMLSlotElement.prototype, "assignedNodes");
 const checkVisibility = method(Element.prototype, "checkVisibility");
-const frameDocument = getter(HTMLIFrameElement.prototype, "contentDocument");
+const namespace = getter(Element.prototype, "namespaceURI");
+const iframeDocument = getter(HTMLIFrameElement.prototype, "contentDocument");
+const framesetDocument = getter(HTMLFrameElement.prototype, "contentDocument");
 
 const ELEMENT = 1, TEXT = 3, DOCUMENT = 9, FRAGMENT = 11;
+
+// By name, not by `instanceof`: the elements of a frame are of another realm.
+const isHtml = (node) => namespace(node) === "http://www.w3.org/1999/xhtml";
+const isSlot = (node) => localName(node) === "slot" && isHtml(node);
+
+// The document of a frame of the page's own origin; null for what is no frame, or is another's.
+const frameDocument = (node) => {
+  if (!isHtml(node)) return null;
+  const name = localName(node);
+  return name === "iframe" ? iframeDocument(node) : name === "frame" ? framesetDocument(node) : null;
+};
+
+// `display: contents` has no box of its own, which `checkVisibility` takes for hidden.
+const isVisible = (node) =>
+  checkVisibility(node, { visibilityProperty: true }) || getComputedStyle(node).display === "contents";
 
 // The children a reader sees: the open shadow tree in its host's place, what a slot was given, a same-origin frame's page.
 function* childrenOf(node) {
@@ -23,15 +40,12 @@ function* childrenOf(node) {
   if (type === ELEMENT) {
     const shadow = shadowRoot(node);
     if (shadow) { yield* siblings(firstChild(shadow)); return; }
-    if (node instanceof HTMLSlotElement) {
+    if (isSlot(node)) {
       const given = assignedNodes(node);
       if (given.length) { yield* given; return; }
     }
-    if (node instanceof HTMLIFrameElement) {
-      const inner = frameDocument(node);
-      if (inner) { yield* siblings(firstChild(inner)); }
-      return;
-    }
+    const inner = frameDocument(node);
+    if (inner) { yield* siblings(firstChild(inner)); return; }
   }
   yield* siblings(firstChild(node));
 }

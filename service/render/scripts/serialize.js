@@ -3,10 +3,16 @@
 (limit, maxNodes) => {
   const VOID = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
   const RAW = new Set(["style", "xmp", "iframe", "noembed", "noframes", "plaintext"]);
+  const PAYLOAD = /Fusion\.globalContent/;
   const DATA = /^application\/(?:[a-z0-9.+-]*\+)?json$/i;
   const text = (value) => value.replace(/[&<>]/g, (c) => (c === "&" ? "&amp;" : c === "<" ? "&lt;" : "&gt;"));
   const quoted = (value) => value.replace(/[&"]/g, (c) => (c === "&" ? "&amp;" : "&quot;"));
   const scriptType = getter(HTMLScriptElement.prototype, "type");
+  const scriptText = getter(HTMLScriptElement.prototype, "text");
+  const isDropped = (node, name) => {
+    if (name === "noscript" || name === "template") return true;
+    return name === "script" && !DATA.test(scriptType(node)) && !PAYLOAD.test(scriptText(node));
+  };
   const current = {
     input: (node) => ({ value: getter(HTMLInputElement.prototype, "value")(node), checked: getter(HTMLInputElement.prototype, "checked")(node) }),
     option: (node) => ({ selected: getter(HTMLOptionElement.prototype, "selected")(node) }),
@@ -15,14 +21,19 @@
   const parts = [];
   let size = 0, nodes = 0, truncated = false;
   const put = (piece) => { size += piece.length; parts.push(piece); };
-  const LINKS = new Set(["href", "src", "poster", "data-src", "data-original"]);
+  const LINK = /^(?:href|src|poster|data-[a-z-]*(?:src|original|url|image))$/;
+  const LINKS = /^(?:data-[a-z-]*)?srcset$/;
   const absolute = (value, base) => { try { return new URL(value, base).href; } catch { return value; } };
+  const resolved = (key, value, base) => {
+    if (LINK.test(key)) return absolute(value, base);
+    return LINKS.test(key) ? value.replace(/(^|,\s+)([^\s,]\S*)/g, (_, gap, url) => gap + absolute(url, base)) : value;
+  };
   const open = (node, name, base) => {
     let tag = "<" + name;
-    const known = name in current && node instanceof HTMLElement ? current[name](node) : {};
+    const known = name in current && isHtml(node) ? current[name](node) : {};
     for (const { name: key, value } of attributes(node)) {
       if (key.startsWith("on") || key in known) continue;
-      tag += ` ${key}="${quoted(base && LINKS.has(key) ? absolute(value, base) : value)}"`;
+      tag += ` ${key}="${quoted(base ? resolved(key, value, base) : value)}"`;
     }
     for (const [key, value] of Object.entries(known)) {
       if (value === true) tag += ` ${key}`;
@@ -47,9 +58,9 @@
     }
     if (type !== ELEMENT) continue;
     let name = localName(node);
-    if (node instanceof HTMLScriptElement && !DATA.test(scriptType(node)) && !/Fusion\.globalContent/.test(node.text)) continue;
-    if (name === "noscript" || name === "template") continue;
-    if (node instanceof HTMLIFrameElement && frameDocument(node)) {
+    const html = isHtml(node);
+    if (html && isDropped(node, name)) continue;
+    if (frameDocument(node)) {
       // The frame's page in its place; its html, head and body become plain containers.
       put("<div>");
       stack.push({ children: childrenOf(node), close: "</div>", base: baseURI(frameDocument(node)) });
@@ -57,19 +68,20 @@
     }
     const base = frame.base;
     if (base && name === "head") continue;
+    if (name === "frameset") name = base || frame.frameset ? "div" : "body"; // the parser keeps no text inside one
     if (base && (name === "html" || name === "body")) name = "div";
-    if (node instanceof HTMLSlotElement) {
+    if (isSlot(node)) {
       stack.push({ children: childrenOf(node), close: "", base });
       continue;
     }
     open(node, name, base);
-    if (node instanceof HTMLElement && VOID.has(name)) continue;
-    if (name === "textarea") {
+    if (html && VOID.has(name)) continue;
+    if (html && name === "textarea") {
       put(text(getter(HTMLTextAreaElement.prototype, "value")(node)) + "</textarea>");
       continue;
     }
-    const raw = node instanceof HTMLElement && (RAW.has(name) || name === "script");
-    stack.push({ children: childrenOf(node), close: `</${name}>`, raw, base });
+    const raw = html && (RAW.has(name) || name === "script");
+    stack.push({ children: childrenOf(node), close: `</${name}>`, raw, base, frameset: name === "body" || frame.frameset });
   }
   return {
     html: parts.join(""),
