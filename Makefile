@@ -7,10 +7,11 @@ STAMP := .venv/.installed
 
 setup: $(STAMP)
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml scripts/chromium.sh
 	@PYTHON="$(PYTHON)" sh scripts/venv.sh
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@sh scripts/chromium.sh
 	@touch $(STAMP)
 
 serve: setup

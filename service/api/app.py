@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from service.api import routes
 from service.api.errors import on_client_gone, on_failure, on_http_error
+from service.api.metrics import registry_of
 from service.api.middleware import BodyLimit, RequestContext
 from service.failures import Failure
 from service.reader import Reader
@@ -28,6 +29,7 @@ def create_app(settings: Settings | None = None) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with Reader(settings) as reader:
             app.state.reader = reader
+            app.state.metrics = registry_of(reader)
             app.state.slots = anyio.Semaphore(settings.server.max_concurrent)
             yield
             # A stop that ran out of patience has cancelled its requests: let them unwind, and write their log lines.
@@ -42,6 +44,7 @@ def create_app(settings: Settings | None = None) -> Starlette:
             Route("/read/{url:path}", routes.read_path, methods=["GET"]),
             Route("/healthz", routes.healthz, methods=["GET"]),
             Route("/readyz", routes.readyz, methods=["GET"]),
+            Route("/metrics", routes.metrics, methods=["GET"]),
             Route("/openapi.json", routes.openapi, methods=["GET"]),
             Route("/docs", routes.docs, methods=["GET"]),
         ],

@@ -84,6 +84,7 @@ def document() -> dict[str, Any]:
                     },
                 }
             },
+            "/metrics": {"get": _plain("metrics", "Gauges and counters for Prometheus.", "text/plain")},
             "/openapi.json": {"get": _plain("openapi", "This document.", "application/json")},
             "/docs": {"get": _plain("docs", "This interface, for people.", "text/html")},
         },

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
@@ -82,6 +83,11 @@ async def readyz(request: Request) -> Response:
     ready = all(value == "ok" for value in state.values()) and render.sound
     answer = {"components": {**state, "render": render.status}, "render": render.details}
     return JSONAnswer(answer, 200 if ready else 503)
+
+
+async def metrics(request: Request) -> Response:
+    """`GET /metrics`: the same and more for Prometheus."""
+    return Response(generate_latest(request.app.state.metrics), media_type=CONTENT_TYPE_LATEST)
 
 
 async def openapi(request: Request) -> Response:

@@ -311,6 +311,12 @@ def test_a_page_that_needs_a_browser(client: httpx2.Client, origin: Origin) -> N
     ready = client.get("/readyz").json()
     assert ready["components"]["render"] == "ok"
     assert set(ready["render"]) >= {"version", "sandbox", "network_namespace", "pages", "memory_bytes"}
+    metrics = client.get("/metrics")
+    assert metrics.headers["content-type"].startswith("text/plain")
+    values = dict(line.rsplit(" ", 1) for line in metrics.text.splitlines() if not line.startswith("#"))
+    assert values['bonmun_component_up{component="render"}'] == "1.0"
+    assert float(values["bonmun_render_pages_rendered_total"]) >= 1
+    assert float(values["bonmun_render_browsers_started_total"]) == 1
 
 
 def test_a_service_without_a_browser(origin: Origin) -> None:
