@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup serve test check bench clean
+.PHONY: setup serve test container check bench clean
 
 setup: $(STAMP)
 
@@ -19,6 +19,9 @@ serve: setup
 
 test: setup
 	$(BIN)/python -m pytest
+
+container: setup
+	$(BIN)/python -m pytest tests/container -m "container or not container"
 
 check: setup
 	$(BIN)/ruff check .

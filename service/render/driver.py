@@ -9,7 +9,7 @@ import signal
 from contextlib import suppress
 from typing import Self
 
-from playwright.async_api import Error, Playwright, async_playwright
+from playwright.async_api import Playwright, async_playwright
 
 from service.render.bounded import within
 from service.render.launch import StartFailed
@@ -34,7 +34,7 @@ class Driver:
         """Start it. Raises `StartFailed`."""
         try:
             self.playwright = await within(START_SECONDS, self._manager.start())
-        except (TimeoutError, OSError, Error) as error:
+        except Exception as error:  # Playwright says so by a bare one when Node does not run, for want of a library
             raise StartFailed(f"Playwright's driver does not start: {error or 'no answer'}") from error
         return self
 

@@ -61,8 +61,14 @@ class Keeper:
 
     @property
     def memory(self) -> int:
-        """Bytes of private memory of the browser and its driver, as last seen."""
-        return self._memory if self.current is not None else 0
+        """Bytes of private memory of the browser and its driver, at most a second ago."""
+        browser = self.current
+        if browser is None:
+            return 0
+        now = time.monotonic()
+        if now - self._looked_at >= MEMORY_EVERY or not self._memory:
+            self._looked_at, self._memory = now, browser.memory()
+        return self._memory
 
     async def browser(self, deadline: float) -> Browser:
         """A browser that is alive. Raises `Overloaded` (`browser`) when there is none to be had by the deadline."""
@@ -153,14 +159,10 @@ class Keeper:
 
     def _is_worn(self, browser: Browser) -> bool:
         render = self._settings.render
-        now = time.monotonic()
-        if now - self._looked_at >= MEMORY_EVERY:
-            self._looked_at = now
-            self._memory = browser.memory()
         return (
             browser.served >= render.browser_pages
-            or now - browser.born >= render.browser_seconds
-            or self._memory >= render.browser_memory_bytes
+            or time.monotonic() - browser.born >= render.browser_seconds
+            or self.memory >= render.browser_memory_bytes
         )
 
     def _retire(self, browser: Browser) -> None:

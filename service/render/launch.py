@@ -164,8 +164,10 @@ async def start(playwright: Playwright, executable: Path, settings: Settings) ->
             return await _start(playwright, executable, settings, sandbox)
         except Error as error:
             why = _sandbox_trouble(error.message) if sandbox is None else None
-            if why is None or settings.render.sandbox == "required":
+            if why is None:
                 raise StartFailed(_first_line(error.message)) from error
+            if settings.render.sandbox == "required":
+                raise StartFailed(f"Chromium's sandbox is required, and {why}") from error
             # Tried, not guessed: what a kernel, a seccomp profile and AppArmor allow together only Chromium knows.
             sandbox = why
 
@@ -186,7 +188,7 @@ async def _start(playwright: Playwright, executable: Path, settings: Settings, n
         attaching = asyncio.ensure_future(leash.attach())
         try:
             chromium = await playwright.chromium.launch(
-                executable_path=SUPERVISOR,
+                executable_path=_program(leash.folder),
                 args=[*FLAGS, f"--user-agent={settings.render.user_agent}"] if settings.render.user_agent else FLAGS,
                 ignore_default_args=[*NOT_PLAYWRIGHTS],
                 chromium_sandbox=no_sandbox is None,
@@ -205,6 +207,16 @@ async def _start(playwright: Playwright, executable: Path, settings: Settings, n
         if leash.network is not None and settings.render.network_namespace == "required":
             raise StartFailed(f"no network namespace: {leash.network}")
         return Started(chromium, leash, Confinement(no_sandbox, leash.network))
+
+
+def _program(folder: Path) -> Path:
+    """The supervisor as a program: an installed wheel has lost its executable bit."""
+    if os.access(SUPERVISOR, os.X_OK):
+        return SUPERVISOR
+    copy = folder / SUPERVISOR.name
+    shutil.copyfile(SUPERVISOR, copy)
+    copy.chmod(0o755)
+    return copy
 
 
 def _identity(executable: Path) -> tuple[int | None, int | None]:
