@@ -62,8 +62,8 @@ class RenderTier:
 
     async def aclose(self) -> None:
         """End everything."""
-        await self._keeper.aclose()
         await asyncio.gather(*self._closing, return_exceptions=True)
+        await self._keeper.aclose()
 
     async def render(
         self,

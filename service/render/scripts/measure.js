@@ -2,6 +2,7 @@
 // and how far the document has come.
 (limit, selector) => {
   const SKIPPED = new Set(["script", "style", "noscript", "template", "head", "svg", "button", "select", "textarea", "nav"]);
+  const ready = getter(Document.prototype, "readyState")(document);
   let chars = 0, linked = 0, nodes = 0;
   const stack = [{ children: childrenOf(document), link: false }];
   while (stack.length && nodes < limit) {
@@ -21,6 +22,9 @@
     linked,
     matched: selector !== null && Document.prototype.querySelector.call(document, selector) !== null,
     height: root ? root.scrollHeight : 0,
-    loaded: getter(Document.prototype, "readyState")(document) !== "loading",
+    loaded: ready !== "loading",
+    // init.js answers; a frame has timers of its own, for which nobody answers here.
+    idle: ready === "complete" && frames.length === 0 && Document.prototype.getAnimations.call(document).length === 0
+      && !EventTarget.prototype.dispatchEvent.call(globalThis, new Event("bonmun-idle", { cancelable: true })),
   };
 }
