@@ -18,9 +18,6 @@ from service.workers import Workers
 
 RenderMode = bool | Literal["always"]
 
-HTML = frozenset(("text/html", "application/xhtml+xml"))
-"""What a browser shows as the page's own document; for anything else it shows a viewer of its own."""
-
 CURABLE = ("challenge:", "bot:", "consent:")
 """Walls that a browser may get past by itself, by the beginning of their `reason`: their scripts let it in."""
 
@@ -162,7 +159,7 @@ class Reader:
         started = time.perf_counter()
 
         async def read(snapshot: Snapshot) -> Page | None:
-            if snapshot.type not in HTML:
+            if not snapshot.is_document:
                 raise NotRendered
             rendered = 1e3 * (time.perf_counter() - started)
             found = {"url": snapshot.url, "content_type": "text/html; charset=utf-8", "status": snapshot.status}

@@ -63,6 +63,9 @@ LINKS_QUIET = 3
 AWAITED = frozenset(("document", "script", "stylesheet", "xhr", "fetch"))
 """Requests that may yet bring text. Streams (`eventsource`, `websocket`) never end and are not waited for."""
 
+HTML = frozenset(("text/html", "application/xhtml+xml"))
+"""MIME types of a page's own document; for anything else a browser shows a viewer of its own."""
+
 TEXTLESS = [{"resourceType": kind} for kind in ("Media", "Font", "Image")]
 """Requests that bring no text. Images and fonts in use are off by flags; these are preloads, and media, which no flag
 turns off. Chromium asks about these alone (Fetch domain): every other request goes its way untouched."""
@@ -81,6 +84,11 @@ class Snapshot:
     status: int
     truncated: bool
     last: bool
+
+    @property
+    def is_document(self) -> bool:
+        """Whether this is a page's own document, and no viewer's."""
+        return self.type in HTML
 
 
 class Tab:
@@ -179,6 +187,8 @@ class Tab:
             idle = 0 if self._pending or not seen["idle"] else idle + 1
             if seen["chars"] + seen["linked"] > self._chars + self._linked:
                 self._chars, self._linked, grown = seen["chars"], seen["linked"], now
+            if seen["loaded"] and (seen["type"] not in HTML or _is_final(self._status)):
+                return False
             if seen["loaded"] and await self._unroll(seen["height"]):
                 idle, grown = 0, grown and self._clock()
                 continue
@@ -224,6 +234,7 @@ class Tab:
                 "chars": 0,
                 "linked": 0,
                 "matched": False,
+                "type": "",
                 "loaded": False,
                 "idle": False,
                 "height": 0,
@@ -251,6 +262,7 @@ class Tab:
 
     async def _salvage(self) -> dict[str, Any]:
         """Stop every script, and read what text there is. Raises `ExtractFailed` (`script`) when that fails too."""
+        self._begun = False  # what fails from here on is our doing
         self._lane.stop("seconds")
         try:
             await asyncio.gather(
@@ -377,6 +389,11 @@ class Tab:
         except Error:  # the frame of a navigation that has no document yet: no inner one navigates so early
             return True
         return frame.parent_frame is None
+
+
+def _is_final(status: int) -> bool:
+    """Whether this status is the answer, whatever scripts do: 403, 429 and 503 may be challenges, which they pass."""
+    return status in (404, 410) or (status >= 500 and status != 503)
 
 
 def _origin(url: str) -> str:

@@ -21,7 +21,9 @@ class Leaky(Browser):
     """A browser whose pages may go around their proxy to this machine, in this machine's own network."""
 
     async def context(self, lane_port: int, *, bare: bool = False) -> BrowserContext:
-        return await self._chromium.new_context(proxy={"server": f"http://127.0.0.1:{lane_port}", "bypass": "127.0.0.1"})
+        return await self._chromium.new_context(
+            proxy={"server": f"http://127.0.0.1:{lane_port}", "bypass": "127.0.0.1"}
+        )
 
 
 async def test_a_leak_is_found() -> None:

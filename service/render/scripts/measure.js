@@ -22,6 +22,7 @@
     linked,
     matched: selector !== null && Document.prototype.querySelector.call(document, selector) !== null,
     height: root ? root.scrollHeight : 0,
+    type: getter(Document.prototype, "contentType")(document),
     loaded: ready !== "loading",
     // init.js answers; a frame has timers of its own, for which nobody answers here.
     idle: ready === "complete" && frames.length === 0 && Document.prototype.getAnimations.call(document).length === 0

@@ -1,0 +1,238 @@
+"""One page in the browser: when it is ready, what is fetched for it, what is written out of it, and what it is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+import pytest_asyncio
+
+from service import Failure, Page, Reader
+from service.failures import Overloaded, UpstreamTimeout
+from tests.conftest import loopback
+from tests.hostile import repeats
+from tests.origin import Origin
+from tests.render.hostile import BODY, TEXT, app
+
+RSS = (
+    "<rss version='2.0'><channel><title>F</title><item><title>I</title>"
+    f"<description>{TEXT * 3}</description></item></channel></rss>"
+)
+STATUSES = {
+    404: "PAGE_NOT_FOUND",
+    410: "PAGE_NOT_FOUND",
+    500: "UPSTREAM_ERROR",
+    503: "UPSTREAM_ERROR",
+    403: "BLOCKED_BY_SITE",
+}
+QUIET = 1.3
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def patient(origin: Origin) -> AsyncIterator[Reader]:
+    """A reader that asks for a long quiet, so that what does not wait for it shows."""
+    async with Reader(loopback(origin.port, render={"quiet_seconds": QUIET, "settle_seconds": 3})) as running:
+        await running.read(origin.url("/normal"), render="always")
+        yield running
+
+
+async def seconds(reader: Reader, url: str, **options: object) -> tuple[float, Page]:
+    started = time.monotonic()
+    page = await reader.read(url, render="always", **options)  # type: ignore[arg-type]
+    return time.monotonic() - started, page
+
+
+async def failed(reader: Reader, url: str, **options: object) -> Failure:
+    with pytest.raises(Failure) as caught:
+        await reader.read(url, render="always", **options)  # type: ignore[arg-type]
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "script", ["", "setTimeout(() => 0, 50)", "requestAnimationFrame(() => 0)", "fetch('/normal')"]
+)
+async def test_a_page_that_cannot_change_is_read_at_once(patient: Reader, origin: Origin, script: str) -> None:
+    took, page = await seconds(patient, origin.route("/done", app(script)))
+    assert took < QUIET
+    assert page.markdown.count(TEXT.strip()) == 12
+    assert not page.truncated
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "setInterval(() => 0, 400)",
+        "setTimeout(() => 0, 60000)",
+        "setTimeout('0', 60000)",
+        "const f = () => requestAnimationFrame(f); f()",
+        "new BroadcastChannel('x')",
+        "new Worker(URL.createObjectURL(new Blob([''])))",
+        "new IntersectionObserver(() => 0)",
+        "document.body.animate([{opacity: 1}, {opacity: 1}], 60000)",
+        "document.body.append(document.createElement('iframe'))",
+    ],
+)
+async def test_a_page_that_may_change_is_watched(patient: Reader, origin: Origin, script: str) -> None:
+    took, page = await seconds(patient, origin.route("/open", app(script)))
+    assert QUIET <= took < QUIET + 2
+    assert not page.truncated
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        "setTimeout(() => root.append('The end of it.'), 900)",
+        "setTimeout(() => fetch('/normal').then(() => root.append('The end of it.')), 600)",
+        "setTimeout(() => requestIdleCallback(() => root.append('The end of it.')), 600)",
+        "setTimeout(() => new Promise((go) => setTimeout(go, 500)).then(() => root.append('The end of it.')), 500)",
+        "const c = new MessageChannel(); c.port2.onmessage = () => root.append('The end of it.');"
+        "setTimeout(() => c.port1.postMessage(0), 900)",
+        "new Worker(URL.createObjectURL(new Blob(['setTimeout(() => postMessage(0), 900)']))).onmessage ="
+        "() => root.append('The end of it.')",
+        "clearTimeout(setTimeout(() => 0, 9)); setTimeout((text) => root.append(text), 900, 'The end of it.')",
+    ],
+)
+async def test_what_comes_late_is_waited_for(patient: Reader, origin: Origin, late: str) -> None:
+    _, page = await seconds(patient, origin.route("/late", app(late)))
+    assert "The end of it." in page.markdown
+
+
+async def test_a_page_still_growing_at_the_end_is_truncated(reader: Reader, origin: Origin) -> None:
+    growing = app("setInterval(() => root.insertAdjacentHTML('beforeend', '<p>One more line of it.</p>'), 50)")
+    took, page = await seconds(reader, origin.route("/growing", growing), timeout=6)
+    assert page.truncated
+    assert TEXT.strip() in page.markdown
+    assert took < 6
+
+
+async def test_a_document_that_never_ends_is_read_as_far_as_it_came(reader: Reader, origin: Origin) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>A page</title>" + BODY.encode()
+    url = origin.raw("/endless", repeats(head, b"<p>And more and more of it.</p>", pause=0.05))
+    _, page = await seconds(reader, url, timeout=4)
+    assert page.truncated
+    assert TEXT.strip() in page.markdown
+
+
+async def test_wait_for(reader: Reader, origin: Origin) -> None:
+    url = origin.route(
+        "/w", app("setTimeout(() => root.insertAdjacentHTML('beforeend', '<p id=there>Now.</p>'), 1500)")
+    )
+    _, page = await seconds(reader, url, wait_for="#there")
+    assert "Now." in page.markdown
+    took, page = await seconds(reader, url, wait_for=".never", timeout=4)
+    assert page.truncated
+    assert took < 5
+    assert TEXT.strip() in page.markdown, "what there is is the answer"
+    took, _ = await seconds(reader, url, wait_for="article")
+    assert took < 1.5
+    failure = await failed(reader, url, wait_for="p[")
+    assert (failure.code, failure.reason) == ("INVALID_REQUEST", "wait_for")
+    failure = await failed(reader, url, wait_for=".never", timeout=4, selector="#none")
+    assert failure.code == "EXTRACT_FAILED"
+
+
+async def test_nothing_that_is_no_text_is_fetched(reader: Reader, origin: Origin) -> None:
+    seen = (
+        "<img src=/fetched/a.png><img src=/fetched/b srcset='/fetched/c.jpg 2x'>"
+        "<picture><source srcset=/fetched/d.webp><img src=/fetched/e.jpg></picture>"
+        "<video src=/fetched/f.mp4 poster=/fetched/g.jpg autoplay muted></video>"
+        "<video src=/fetched/h autoplay muted></video><audio src=/fetched/i preload=auto></audio>"
+        "<svg><image href=/fetched/j.png /></svg><input type=image src=/fetched/k.png>"
+        "<link rel=preload as=image href=/fetched/l><link rel=preload as=font crossorigin href=/fetched/m>"
+        "<link rel=icon href=/fetched/n.ico><style>@font-face{font-family:x;src:url(/fetched/o.woff2)}"
+        "body{font-family:x;background:url(/fetched/p.png)}</style>"
+    )
+    url = origin.route("/media", app("new Image().src = '/fetched/q'; setTimeout(() => 0, 700)", BODY + seen))
+    before = len(origin.requests)
+    _, page = await seconds(reader, url)
+    assert [path for path in origin.paths()[before:] if "fetched" in path] == []
+    assert {image.url.rsplit("/", 1)[1] for image in page.images} >= {"a.png"}, "their addresses stay"
+
+
+async def test_requests_share_nothing(reader: Reader, origin: Origin) -> None:
+    url = origin.route(
+        "/state",
+        app(
+            "const seen = [document.cookie, localStorage.x, sessionStorage.x].join('|');"
+            "document.cookie = 'a=1'; localStorage.x = sessionStorage.x = '1'; indexedDB.open('x');"
+            "root.insertAdjacentHTML('beforeend', `<p>Found here: ${seen}.</p>`)"
+        ),
+        headers={"Set-Cookie": "b=2; HttpOnly", "Cache-Control": "max-age=3600"},
+    )
+    for _ in range(2):
+        _, page = await seconds(reader, url)
+        assert "Found here: ||." in page.markdown
+        assert "cookie" not in origin.requests[-1].headers
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "headers"),
+    [
+        ("application/pdf", "%PDF-1.7", {}),
+        ("image/png", "\x89PNG", {}),
+        ("application/json", '{"title": "x", "text": "' + TEXT * 3 + '"}', {}),
+        ("text/plain", TEXT * 3, {}),
+        ("application/rss+xml", RSS, {}),
+        ("text/html", BODY, {"Content-Disposition": "attachment; filename=a.html"}),
+        ("application/octet-stream", "\x00\x01", {}),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "/" in value and len(value) < 30 else "",
+)  # fmt: skip
+async def test_what_a_browser_has_no_document_of_is_the_static_tiers(
+    reader: Reader, origin: Origin, content_type: str, body: str, headers: dict[str, str]
+) -> None:
+    url = origin.route("/other", body.encode("latin-1"), content_type=content_type, headers=headers)
+    answers: list[object] = []
+    for mode in ("always", False):
+        try:
+            page = await reader.read(url, render=mode)  # type: ignore[arg-type]
+            answers.append((page.markdown, page.kind, page.tier))
+        except Failure as failure:
+            answers.append((failure.code, failure.reason))
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(("status", "code"), STATUSES.items())
+async def test_an_error_status_is_no_article(reader: Reader, origin: Origin, status: int, code: str) -> None:
+    """Also when its page is drawn by a script, as long as any wall's."""
+    url = origin.route(
+        "/status", app("", "<h1>Sorry</h1><p>Something is not as it should be here today.</p>"), status=status
+    )
+    failure = await failed(reader, url, timeout=4)
+    assert (failure.code, failure.upstream_status) == (code, status)
+
+
+@pytest.mark.parametrize("status", [204, 205])
+async def test_an_answer_without_content(reader: Reader, origin: Origin, status: int) -> None:
+    failure = await failed(reader, origin.route("/none", status=status), timeout=4)
+    with pytest.raises(Failure) as static:
+        await reader.read(origin.url("/none"))
+    assert failure.code == static.value.code
+
+
+async def test_what_is_written_out_of_a_document(reader: Reader, origin: Origin) -> None:
+    """Odd names, raw text, quotes and entities survive; scripts, handlers, comments and templates do not."""
+    odd = (
+        "<p title='a \"b\" &amp; <c>'>Less &lt;b&gt; than &amp;amp; more. " + TEXT + "</p><p onclick='x()'>Click. </p>"
+        "<template><p>Template text.</p></template><!-- Comment text. --><noscript>Noscript text.</noscript>"
+        "<svg><title>Drawn</title><text>Drawn text</text></svg><math><mi>x</mi></math>"
+        "<xmp><b>raw & text</b></xmp><pre>\n\n  kept  </pre><textarea>typed</textarea>"
+    )
+    tag = "<scr' + 'ipt>Script text.</scr' + 'ipt>"
+    script = f"root.insertAdjacentHTML('beforeend', '{tag}'); root.append(document.createElement('x:y'))"
+    _, page = await seconds(reader, origin.route("/odd", app(script, BODY + odd)))
+    assert "Less <b> than &amp; more." in page.text
+    assert "Click." in page.text
+    for gone in ("Template text", "Comment text", "Noscript text", "Script text", "onclick"):
+        assert gone not in page.html, gone
+
+
+async def test_a_tiny_budget_is_kept(reader: Reader, origin: Origin) -> None:
+    for budget in (0.01, 0.1, 0.5):
+        started = time.monotonic()
+        with suppress(UpstreamTimeout, Overloaded):
+            await reader.read(origin.url("/normal"), render="always", timeout=budget)
+        assert time.monotonic() - started < budget + 1
+    assert (await reader.read(origin.url("/normal"), render="always")).tier == "rendered"
