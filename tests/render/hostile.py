@@ -16,6 +16,9 @@ def app(script: str, body: str = BODY) -> str:
     )
 
 
+WORKER = "self.addEventListener('fetch', (event) => event.respondWith(new Promise(() => 0))); self.skipWaiting();"
+"""A service worker that holds on to every request."""
+
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 """The head of an answer that never ends."""
 
@@ -50,6 +53,15 @@ BUSY: dict[str, str] = {
         "document.body.insertAdjacentHTML('beforeend', '<form><input name=childNodes><input name=attributes>"
         "<input name=firstChild><input name=nodeType></form><img name=querySelector><img name=body><form name=documentElement></form>')"
     ),
+    "synchronous request": app("const x = new XMLHttpRequest(); x.open('GET', '/drip', false); x.send()"),
+    "script that never comes": app("") + "<script src=/drip></script>",
+    "style sheet that never comes": app("", BODY) + "<link rel=stylesheet href=/drip>",
+    "download flood": app("setInterval(() => { const a = document.createElement('a'); a.href = '/attachment'; a.download = 'x'; document.body.append(a); a.click(); }, 5)"),
+    "service worker": app("navigator.serviceWorker.register('/worker.js'); navigator.serviceWorker.ready.then(() => location.reload())"),
+    "web sockets": app("setInterval(() => new WebSocket('ws://' + location.host + '/drip'), 10)"),
+    "requests without end": app("setInterval(() => fetch('/normal?' + Math.random()), 1)"),
+    "hosts without end": app("let i = 0; setInterval(() => fetch(`http://h${i++}.test/`).catch(() => 0), 5)"),
+    "locks and storage": app("navigator.locks.request('x', () => new Promise(() => 0)); for (let i = 0; i < 20; i++) localStorage[i] = 'x'.repeat(200000)"),
     "event source": app("new EventSource('/drip')"),
     "never-ending image": app("document.body.insertAdjacentHTML('beforeend', '<img src=/drip>')"),
     "never-ending fetch": app("fetch('/drip')"),

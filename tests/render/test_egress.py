@@ -99,6 +99,18 @@ async def test_every_way_out_of_a_page_is_closed(reader: Reader, origin: Origin,
     assert TEXT.strip() in page.markdown
 
 
+async def test_the_ways_out_are_ways(reader: Reader, origin: Origin) -> None:
+    """Towards an address that is allowed they arrive, so that their silence towards others says something."""
+    before = len(origin.requests)
+    await reader.read(origin.route("/vectors", vectors.page(origin.url("/allowed"))), render="always", timeout=6)
+    arrived = [
+        request.headers.get("sec-fetch-dest") for request in origin.requests[before:] if request.target == "/allowed"
+    ]
+    assert len(arrived) > 10
+    assert {"empty", "iframe", "script", "style"} <= set(arrived)
+    assert not {"image", "font", "video", "audio"} & set(arrived), "what is no text is not fetched"
+
+
 async def test_a_page_that_goes_there_is_refused_by_name(reader: Reader, origin: Origin, canary: Canary) -> None:
     target = f"http://127.0.0.2:{canary.port}/x"
     short = app(f"setTimeout(() => location.href = '{target}', 100)", "<p>Moving.</p>")

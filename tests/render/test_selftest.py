@@ -20,7 +20,7 @@ OPEN = Settings.model_validate({"render": {"network_namespace": "off"}})
 class Leaky(Browser):
     """A browser whose pages may go around their proxy to this machine, in this machine's own network."""
 
-    async def context(self, lane_port: int, *, bare: bool = False) -> BrowserContext:
+    async def context(self, lane_port: int) -> BrowserContext:
         return await self._chromium.new_context(
             proxy={"server": f"http://127.0.0.1:{lane_port}", "bypass": "127.0.0.1"}
         )

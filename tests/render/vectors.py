@@ -22,7 +22,7 @@ const tries = [
   () => new WebSocketStream(ws).opened,
   () => add('img', {src: url}), () => add('script', {src: url}), () => add('iframe', {src: url}),
   () => add('iframe', {srcdoc: `<img src="${url}"><iframe src="${url}"></iframe>`}),
-  () => add('iframe', {src: 'data:text/html,' + encodeURIComponent(`<script>fetch("${url}",{mode:"no-cors"})</script>`)}),
+  () => add('iframe', {src: 'data:text/html,' + encodeURIComponent(`<script>fetch("${url}",{mode:"no-cors"})<\\/script>`)}),
   () => add('object', {data: url}), () => add('embed', {src: url}), () => add('video', {src: url, autoplay: '', muted: ''}),
   () => add('audio', {src: url, preload: 'auto'}), () => add('track', {src: url}),
   ...['stylesheet', 'preload', 'prefetch', 'modulepreload', 'preconnect', 'dns-prefetch', 'manifest', 'icon', 'prerender'].map(
