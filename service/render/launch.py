@@ -30,6 +30,9 @@ _log = logging.getLogger("bonmun.render")
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
+PREFIX = "bonmun-"
+"""Of the folder of each browser: its control socket and its profile."""
+
 NOBODY = "nobody"
 """Whom Chromium runs as when the service is root: its sandbox refuses root."""
 
@@ -93,8 +96,9 @@ class Leash:
     """The service's end of a supervisor: closing it kills the browser, also when the service just vanishes."""
 
     def __init__(self) -> None:
+        _sweep()
         # Short: a Unix socket's path has at most 107 bytes.
-        self.folder = Path(tempfile.mkdtemp(prefix="bonmun-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.path = self.folder / "control"
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(self.path))
@@ -207,6 +211,14 @@ async def _start(playwright: Playwright, executable: Path, settings: Settings, n
         if leash.network is not None and settings.render.network_namespace == "required":
             raise StartFailed(f"no network namespace: {leash.network}")
         return Started(chromium, leash, Confinement(no_sandbox, leash.network))
+
+
+def _sweep() -> None:
+    """Remove the folders of services that were killed together with their supervisors."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _program(folder: Path) -> Path:

@@ -17,6 +17,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -32,10 +33,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Everything, in order."""
     settings = json.loads(os.environ.pop("BONMUN_SUPERVISOR"))
+    folder = os.path.dirname(settings["control"])
     control = socket.socket(socket.AF_UNIX)
     control.connect(settings["control"])
-    if settings["uid"] is not None:
-        give_away_profile(settings["uid"], settings["gid"])
     note = enter_network(settings) if settings["network"] else "turned off in the settings"
     if settings["uid"] is not None and os.getuid() != settings["uid"]:
         become(settings["uid"], settings["gid"])
@@ -50,20 +50,13 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         control.close()
-        run(settings["executable"], leader)
+        run([settings["executable"], *chromium_arguments(folder)], leader)
     for descriptor in (0, 1, 3, 4):  # Chromium's pipes: it must see when the other end closes
         close(descriptor)
     serve(control, os.pidfd_open(child))
+    os.kill(child, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)  # nobody else may be left to do it
     os.killpg(0, signal.SIGKILL)
-
-
-def give_away_profile(uid: int, gid: int) -> None:
-    """Playwright made the profile's folder as root; Chromium will run as somebody else."""
-    for argument in sys.argv[1:]:
-        name, _, path = argument.partition("=")
-        if name == "--user-data-dir":
-            os.chown(path, uid, gid)
-            os.environ["HOME"] = path
 
 
 def enter_network(settings: "dict[str, object]") -> "str | None":
@@ -100,12 +93,19 @@ def become(uid: int, gid: int) -> None:
     libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # else /proc/self belongs to root, and Chromium's sandbox needs it
 
 
-def run(executable: str, parent: int) -> None:
+def chromium_arguments(folder: str) -> "list[str]":
+    """Playwright's, but the profile goes where nothing is left of it, and whom Chromium runs as may write."""
+    os.environ["HOME"] = folder
+    given = (argument for argument in sys.argv[1:] if not argument.startswith("--user-data-dir="))
+    return [f"--user-data-dir={folder}/profile", *given]
+
+
+def run(command: "list[str]", parent: int) -> None:
     """Become Chromium, which ends when its parent does."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit("the supervisor is gone")
-    os.execv(executable, [executable, *sys.argv[1:]])
+    os.execv(command[0], command)
 
 
 def serve(control: socket.socket, child: int) -> None:
