@@ -83,7 +83,7 @@ async def main(count: int) -> None:
                 _, rate = await _timed(count * 2, 4, lambda options=options: ours(**options))  # type: ignore[misc]
                 print(
                     f"wait: {wait:8}  bare {1e3 * bare:4.0f} ms  ours {1e3 * one:4.0f} ms  cost x{one / bare:.2f}  "
-                    f"bare one by one {bare_rate:.1f}/s  ours four at once {rate:.1f}/s  throughput x{rate / bare_rate:.2f}"
+                    f"bare one by one {bare_rate:.1f}/s  ours four at once {rate:.1f}/s  x{rate / bare_rate:.2f}"
                 )
             await browser.close()
 

@@ -7,6 +7,7 @@ same answer.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lxml import etree
@@ -26,6 +27,7 @@ from service.extraction.facts import read as read_facts
 from service.extraction.kind import declared_kind, kind_of
 from service.extraction.markdown import to_html, to_markdown, to_text
 from service.extraction.noise import prune
+from service.extraction.notice import names_of, notice_of
 from service.extraction.refresh import find_refresh
 from service.extraction.sniff import sniff
 from service.extraction.status import failure_of_status
@@ -102,20 +104,20 @@ def _extract(
     counts = _counts(parts, measures)
     where = "body"
 
-    # A short post is normal, an empty one is none.
-    least = 1 if declared == "social" else settings.extraction.min_body_chars
-    if not selector and _chars(chosen) < least:
-        found = payload.read(data, facts)
-        if found is not None:
-            where, chosen = f"payload:{found[0]}", clean([found[1]], base)
+    # A short post is normal, an empty one is none; a post may be what its page's title repeats.
+    social = declared == "social"
+    least = 1 if social else settings.extraction.min_body_chars
+    names = frozenset[str]() if social else names_of(facts, url)
+    notice = None if selector else notice_of(chosen.root, facts.title, names, least)
+    if not selector and (notice or _chars(chosen) < least):
+        other = _elsewhere(data, facts, base, max(0 if notice else _chars(chosen), least // 2))
+        found = ((w, b) for w, b in other if not notice_of(b.root, facts.title, names, least))
+        if (first := next(found, None)) is not None:
+            where, chosen = first
             counts = Counts(_chars(chosen), _chars(chosen))
-        elif len(description := metadata.metadata_of(facts, base).description or "") > max(_chars(chosen), least // 2):
-            where, chosen = "description", clean([documents.from_text(description)], base)
-            counts = Counts(_chars(chosen), _chars(chosen))
-        else:
-            raise NoBody(
-                "No body was found in the page.", reason=f"{visible_chars(root)} visible characters", refresh=refresh
-            )
+        elif not (social and _is_post(notice, root, facts, url)):
+            reason = notice or f"{visible_chars(root)} visible characters"
+            raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
     return _page(chosen, facts, declared, counts, where, url, base, tables, explained, started)
 
 
@@ -209,6 +211,22 @@ def _selected(root: HtmlElement, selector: str) -> list[HtmlElement]:
         raise ExtractFailed(f"Nothing in the page matches the selector {selector!r}.", reason="selector")
     inside = {descendant for element in found for descendant in element.iterdescendants()}
     return [element for element in found if element not in inside]
+
+
+def _elsewhere(data: list[HtmlElement], facts: Facts, base: str | None, enough: int) -> Iterator[tuple[str, Clean]]:
+    """Bodies that are not in the mark-up, and where they come from: the payload, a description longer than `enough`."""
+    found = payload.read(data, facts)
+    if found is not None:
+        yield f"payload:{found[0]}", clean([found[1]], base)
+    description = metadata.metadata_of(facts, base).description or ""
+    if len(description) > enough:
+        yield "description", clean([documents.from_text(description)], base)
+
+
+def _is_post(notice: str | None, root: HtmlElement, facts: Facts, url: str | None) -> bool:
+    """Whether a notice is what a post says: "Loading…", on a page that says more; an app's shell says nothing else."""
+    told = bool(notice and notice.startswith("loading"))
+    return told and notice_of(root, facts.title, names_of(facts, url), 1) is None
 
 
 def _counts(parts: list[HtmlElement], measures: Measures) -> Counts:

@@ -72,10 +72,10 @@ def _markup(section: str) -> list[tuple[str, re.Pattern[str]]]:
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(_fold(phrase)) for phrase in sorted(phrases, key=len, reverse=True)))
+    return re.compile("|".join(re.escape(fold(phrase)) for phrase in sorted(phrases, key=len, reverse=True)))
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
     """Letters, those of Chinese, Japanese and Korean counted twice: they say as much as two Latin ones."""
     return len(_NO_LETTER.sub("", text)) + len(_WIDE.findall(text))
 
@@ -85,7 +85,8 @@ def _letters(root: HtmlElement) -> int:
     return sum(len(_NO_LETTER.sub("", text)) for text in root.itertext())
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
+    """Text as phrases are compared: case-folded, white space folded, one apostrophe."""
     return " ".join(text.replace("’", "'").casefold().split())
 
 
@@ -108,7 +109,7 @@ def wall_of(title: str | None, lines: list[str], html: str, status: int, weights
     """
     total = sum(len(_NO_LETTER.sub("", line)) for line in lines)
     if total <= MARKUP_CHARS and len(html) <= MARKUP_SOURCE_CHARS:
-        plain = all(_size(line) < WEAK_PROSE_CHARS for line in lines)
+        plain = all(size(line) < WEAK_PROSE_CHARS for line in lines)
         for vendor, pattern in (*_markup("markup"), *(_markup("weak_markup") if plain else ())):
             if pattern.search(html):
                 return BlockedBySite(
@@ -141,22 +142,22 @@ def _evidence(kind: str, title: str | None, lines: list[str]) -> str | None:
     rest = 0
     found: str | None = None
     for line in lines:
-        folded = _fold(line)
-        match = next((m for m in phrases.anywhere.finditer(folded) if not _is_quoted(folded, m)), None)
+        folded = fold(line)
+        match = next((m for m in phrases.anywhere.finditer(folded) if not is_quoted(folded, m)), None)
         if match is not None:
             found = found or match.group(0)
-        elif (size := _size(line)) >= PROSE_CHARS:
-            rest += size
+        elif (letters := size(line)) >= PROSE_CHARS:
+            rest += letters
     # A title alone proves nothing: an article may be called so. With hardly any prose, and a word of its kind, it does.
     if found is None and title and phrases.titles and rest < PROSE_CHARS * 3 and _speaks_of(kind, title, lines):
-        found = next((part for part in _PARTS.split(_fold(title)) if _is_titled(part, phrases.titles)), None)
+        found = next((part for part in _PARTS.split(fold(title)) if _is_titled(part, phrases.titles)), None)
     return found if rest < REST_CHARS else None
 
 
 def _speaks_of(kind: str, title: str, lines: list[str]) -> bool:
     """Whether the text, its title's copies left out, uses a word of such pages; a page without text does."""
-    own = _fold(title)
-    text = " ".join(folded for line in lines if (folded := _fold(line)) not in own)
+    own = fold(title)
+    text = " ".join(folded for line in lines if (folded := fold(line)) not in own)
     return not text or any(word in text for word in _data()["words"][kind])
 
 
@@ -167,7 +168,8 @@ def _is_titled(part: str, titles: re.Pattern[str]) -> bool:
     return match is not None and len(part) - match.end() <= TITLE_ENDING
 
 
-def _is_quoted(line: str, match: re.Match[str]) -> bool:
+def is_quoted(line: str, match: re.Match[str]) -> bool:
+    """Whether a phrase stands between quotation marks in a longer line: somebody else's words."""
     before, after = line[: match.start()].rstrip(), line[match.end() :].lstrip(" .!…。")
     opens = any(before.count(mark) for mark in _QUOTES if mark != "'")
     return bool(opens and any(mark in after for mark in _QUOTES)) and len(line) > len(match.group(0)) * 1.5
