@@ -91,6 +91,7 @@ class Reader:
             raise InvalidRequest(
                 "`wait_for` needs `render`: without a browser nothing changes while waiting.", reason="wait_for"
             )
+        started = time.perf_counter()
         deadline = asyncio.get_running_loop().time() + self.effective_timeout(timeout)
         options = {"selector": selector, "tables": tables}
         if mode == "always":
@@ -99,22 +100,23 @@ class Reader:
             except NotRendered:
                 return await self._read_static(url, deadline, options)
         # The gate. No browser is started for a request that did not ask, or whose body is in the markup.
-        thin: Page | None = None
+        first: Page | Failure
         try:
-            page = await self._read_static(url, deadline, options)
+            first = await self._read_static(url, deadline, options)
         except Failure as failure:
-            if not (mode and _is_curable(failure)):
-                raise
-        else:
-            if not (mode and self._is_thin(page)):
-                return page
-            thin = page
+            first = failure
+        if not mode or not self._is_wanting(first):
+            return _given(first)
+        fetched = 1e3 * (time.perf_counter() - started)
         try:
-            return await self._read_rendered(url, deadline, options, wait_for)
-        except (Failure, NotRendered):
-            if thin is None:
+            page = await self._read_rendered(url, deadline, options, wait_for)
+        except NotRendered:
+            return _given(first)
+        except Failure:
+            if isinstance(first, Failure):
                 raise
-            return thin  # a description, or a short post: little, but true
+            return first  # a description, or a short post: little, but true
+        return replace(page, timings={"fetch": fetched, **page.timings})
 
     async def extract(
         self,
@@ -177,11 +179,13 @@ class Reader:
             raise RuntimeError("the last snapshot gives a page or raises")
         return page
 
-    def _is_thin(self, page: Page) -> bool:
-        """Whether a static page is too little for a caller who opted for a browser; a typed payload never is."""
-        if page.source == "description":
+    def _is_wanting(self, first: Page | Failure) -> bool:
+        """Whether a browser may do better than the static tier did. A typed payload never wants one."""
+        if isinstance(first, Failure):
+            return _is_curable(first)
+        if first.source == "description":
             return True
-        return page.source == "body" and len("".join(page.text.split())) < self.settings.extraction.min_body_chars
+        return first.source == "body" and len("".join(first.text.split())) < self.settings.extraction.min_body_chars
 
     async def _page(self, response: Response, deadline: float, options: dict[str, Any]) -> Page:
         found = {"url": response.url, "content_type": response.content_type, "status": response.status}
@@ -207,6 +211,12 @@ async def _refreshed(visit: Visit, response: Response, failure: NoBody) -> Respo
     if not target:
         raise failure
     return await visit.follow(target)
+
+
+def _given(outcome: Page | Failure) -> Page:
+    if isinstance(outcome, Failure):
+        raise outcome
+    return outcome
 
 
 def _is_curable(failure: Failure) -> bool:

@@ -96,6 +96,7 @@ class Browser:
             service_workers="block",
             accept_downloads=False,
             extra_http_headers={"Accept-Language": language},
+            locale=language.partition(",")[0].partition(";")[0].strip().strip("*") or None,
         )
         await context.add_init_script(path=_INIT)
         return context

@@ -167,12 +167,16 @@ class Tab:
         cut = bool(document["truncated"] or self._lane.costs.spent)
         return Snapshot(
             html=document["html"],
-            url=document["url"],
+            url=self._address_of(document["url"]),
             type=document["type"],
             status=self._status,
             truncated=cut or not still or growing,
             last=over or bool(self._lane.costs.spent),
         )
+
+    def _address_of(self, url: str) -> str:
+        """A document's address as the static tier gives one: without fragment, and of the web."""
+        return url.partition("#")[0] if url.startswith("http") else self._address
 
     async def _until_still(self, wait_for: str | None) -> bool:
         """Wait; whether the text was still growing when patience ended. Raises `TimeoutError` at the end."""
@@ -318,7 +322,8 @@ class Tab:
         self._stop(ExtractFailed("The page crashed its browser process.", reason="crash"))
 
     def _requested(self, request: Request) -> None:
-        self._requests += 1
+        if request.url.startswith("http"):
+            self._requests += 1
         if self._requests > self._settings.render.max_requests:
             self._lane.stop("requests")
         if request.resource_type in AWAITED and self._concerns_us(request):
@@ -365,7 +370,8 @@ class Tab:
 
     def _failed(self, request: Request) -> None:
         self._pending.discard(request)
-        if self._begun and self._is_document(request) and "ERR_ABORTED" not in (request.failure or "ERR_ABORTED"):
+        cut = self._lane.costs.spent or "ERR_ABORTED" in (request.failure or "ERR_ABORTED")
+        if self._begun and not cut and self._is_document(request):
             self._stop(failure_of_navigation(request.failure or "", request.url, self._lane.failures))
 
     def _concerns_us(self, request: Request) -> bool:
