@@ -1,27 +1,22 @@
-"""One page in one browser context: load it until its text is still, and hand out the document as it is then.
-
-Everything read from the page is read in an isolated world, whose built-ins the page cannot change.
-"""
+"""One page in one browser context: load it until its text is still, and hand out the document as it is then."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from playwright.async_api import BrowserContext, CDPSession, Error, Frame, Page, Request, Response
+from playwright.async_api import BrowserContext, CDPSession, Error, Page
 
-from service.failures import ExtractFailed, Failure, InvalidRequest, UpstreamTimeout
+from service.failures import InvalidRequest, UpstreamTimeout
 from service.fetch.egress import Lane
-from service.fetch.url import hop
 from service.render.bounded import within
-from service.render.errors import NotRendered, failure_of_navigation
+from service.render.traffic import Traffic
+from service.render.world import NoDocument, World
 from service.settings import Settings
 
-_log = logging.getLogger("bonmun.render")
+T = TypeVar("T")
 
 VIEWPORT = {"width": 1280, "height": 1000}
 """CSS pixels to begin with: drawing 4,000 of them for every small page cost an eighth of the throughput."""
@@ -44,7 +39,7 @@ MAX_MEASURED_NODES = 50_000
 RESERVE_SECONDS = 1.5
 """Kept of the budget to stop scripts, salvage the text and extract it; a quarter of it where less than 6 s are left."""
 
-SALVAGE_SECONDS = 0.8
+SALVAGE_SECONDS = 1.0
 """Longest wait for the document of a page whose scripts had to be stopped."""
 
 EXTRACTED_PER_SECOND = 400_000
@@ -60,15 +55,11 @@ IDLE_LOOKS = 2
 LINKS_QUIET = 3
 """Times the usual quiet for a page whose text is links: an index, or the frame of an app that is still empty."""
 
-AWAITED = frozenset(("document", "script", "stylesheet", "xhr", "fetch"))
-"""Requests that may yet bring text. Streams (`eventsource`, `websocket`) never end and are not waited for."""
-
 HTML = frozenset(("text/html", "application/xhtml+xml"))
 """MIME types of a page's own document; for anything else a browser shows a viewer of its own."""
 
-TEXTLESS = [{"resourceType": kind} for kind in ("Media", "Font", "Image")]
-"""Requests that bring no text. Images and fonts in use are off by flags; these are preloads, and media, which no flag
-turns off. Chromium asks about these alone (Fetch domain): every other request goes its way untouched."""
+NOTHING = {"chars": 0, "linked": 0, "matched": False, "type": "", "loaded": False, "idle": False, "height": 0}
+"""What is seen between two documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,77 +97,58 @@ class Tab:
         self._deadline = deadline
         self._end = deadline - min(RESERVE_SECONDS, left / 4)
         self._gone = gone
-        self._stopped: asyncio.Future[None] = loop.create_future()
-        self._pending: set[Request] = set()
-        self._requests = 0
-        self._hops = 0
-        self._moves = 0
-        self._status = 200
-        self._address = ""
-        self._begun = self._answered = False
-        self._world: int | None = None
-        self._refusals: set[asyncio.Future[Any]] = set()
+        self._traffic = Traffic(lane, settings)
         self._chars = self._linked = 0
         self._height = VIEWPORT["height"]
         self._unrolled = 0
         self._since: float | None = None
         self._page: Page
         self._session: CDPSession
+        self._world: World
 
     async def open(self) -> None:
         """Make the page and take its reins."""
         self._page = await self._context.new_page()
-        self._context.on("page", _close)
-        self._page.on("crash", self._crashed)
-        self._page.on("request", self._requested)
-        self._page.on("response", self._responded)
-        self._page.on("requestfinished", self._finished)
-        self._page.on("requestfailed", self._failed)
         self._session = await self._context.new_cdp_session(self._page)
-        self._session.on("Fetch.requestPaused", self._refused)
-        await self._session.send("Fetch.enable", {"patterns": TEXTLESS})
+        self._world = World(self._session)
+        await self._traffic.watch(self._page, self._session)
 
     async def go(self, url: str) -> None:
         """Navigate, until the document has begun. Raises the failure that the static tier has for the same."""
-        self._address = url
+        self._traffic.address = url
         try:
-            await self._bounded(self._page.goto(url, wait_until="commit", timeout=0), self._end - self._clock())
+            await self._bounded(self._page.goto(url, wait_until="commit", timeout=0))
         except TimeoutError:
-            failure = failure_of_navigation("net::ERR_TIMED_OUT", self._address, self._lane.failures)
-            raise failure from None
+            raise self._traffic.failure("net::ERR_TIMED_OUT") from None
         except Error as error:
-            if self._stopped.done():
-                self._stopped.result()
-            raise failure_of_navigation(error.message, self._address, self._lane.failures, self._answered) from None
-        self._begun = True
+            if self._traffic.stopped.done():
+                self._traffic.stopped.result()
+            raise self._traffic.failure(error.message) from None
+        self._traffic.begun = True
 
     async def snapshot(self, wait_for: str | None = None) -> Snapshot:
         """The document once its text is still, or when the budget says so; a later call waits for it to grow.
 
-        Raises the failure that a navigation by script led to, `InvalidRequest` (`wait_for`) and
-        `ExtractFailed` (`crash`, `script`).
+        Raises the failure that a navigation by script led to, `InvalidRequest` (`wait_for`), `ExtractFailed`
+        (`crash`) and `UpstreamTimeout` (`script`).
         """
         still = growing = False
         try:
             growing = await self._until_still(wait_for)
             still = True
-            document = await self._document(self._end - self._clock())
+            document = await self._document(self._end)
         except TimeoutError:
             document = await self._salvage()
         over = not still or self._clock() + POLL_SECONDS >= self._end
         cut = bool(document["truncated"] or self._lane.costs.spent)
         return Snapshot(
             html=document["html"],
-            url=self._address_of(document["url"]),
+            url=_web(document["url"]) or self._traffic.address,
             type=document["type"],
-            status=self._status,
+            status=self._traffic.status,
             truncated=cut or not still or growing,
             last=over or bool(self._lane.costs.spent),
         )
-
-    def _address_of(self, url: str) -> str:
-        """A document's address as the static tier gives one: without fragment, and of the web."""
-        return url.partition("#")[0] if url.startswith("http") else self._address
 
     async def _until_still(self, wait_for: str | None) -> bool:
         """Wait; whether the text was still growing when patience ended. Raises `TimeoutError` at the end."""
@@ -188,10 +160,10 @@ class Tab:
         while True:
             seen = await self._measure(wait_for)
             now = self._clock()
-            idle = 0 if self._pending or not seen["idle"] else idle + 1
+            idle = 0 if self._traffic.pending or not seen["idle"] else idle + 1
             if seen["chars"] + seen["linked"] > self._chars + self._linked:
                 self._chars, self._linked, grown = seen["chars"], seen["linked"], now
-            if seen["loaded"] and (seen["type"] not in HTML or _is_final(self._status)):
+            if seen["loaded"] and (seen["type"] not in HTML or _is_final(self._traffic.status)):
                 return False
             if seen["loaded"] and await self._unroll(seen["height"]):
                 idle, grown = 0, grown and self._clock()
@@ -206,7 +178,7 @@ class Tab:
                 # Links alone may be a page's frame before its text: they get a longer look.
                 enough = render.quiet_seconds * (1 if self._chars >= least else LINKS_QUIET)
                 finished = idle >= IDLE_LOOKS and now > grown and self._chars >= least
-                quiet = (finished or now - grown >= enough) and not (self._pending and patient)
+                quiet = (finished or now - grown >= enough) and not (self._traffic.pending and patient)
                 if quiet or not patient:
                     return not quiet
             if self._lane.costs.spent:
@@ -222,42 +194,35 @@ class Tab:
         self._unrolled += 1
         self._height = min(height + UNROLL_MARGIN, MAX_HEIGHT)
         size = {"width": VIEWPORT["width"], "height": self._height, "deviceScaleFactor": 1, "mobile": False}
-        await self._bounded(self._session.send("Emulation.setDeviceMetricsOverride", size), self._end - self._clock())
-        await self._call("reveal.js", [], self._end - self._clock())
+        await self._bounded(self._session.send("Emulation.setDeviceMetricsOverride", size))
+        try:
+            await self._bounded(self._world.call("reveal.js"))
+        except NoDocument:
+            return False
         return True
 
     async def _measure(self, wait_for: str | None) -> dict[str, Any]:
         try:
-            found = await self._call("measure.js", [MAX_MEASURED_NODES, wait_for], self._end - self._clock())
-        except _NoDocument as error:
+            seen: dict[str, Any] = await self._bounded(self._world.call("measure.js", MAX_MEASURED_NODES, wait_for))
+        except NoDocument as error:
             if wait_for is not None and "not a valid selector" in str(error):
                 raise InvalidRequest(
-                    f"`wait_for` is no CSS selector: {wait_for!r}.", reason="wait_for", url=self._address
+                    f"`wait_for` is no CSS selector: {wait_for!r}.", reason="wait_for", url=self._traffic.address
                 ) from None
-            return {
-                "chars": 0,
-                "linked": 0,
-                "matched": False,
-                "type": "",
-                "loaded": False,
-                "idle": False,
-                "height": 0,
-            }  # between two documents
-        result: dict[str, Any] = found
-        return result
+            return NOTHING
+        return seen
 
-    async def _document(self, seconds: float) -> dict[str, Any]:
-        end = self._clock() + seconds
+    async def _document(self, end: float) -> dict[str, Any]:
         while True:
             try:
-                found = await self._call("serialize.js", [self._affordable(), MAX_NODES], end - self._clock())
-            except _NoDocument:
+                call = self._world.call("serialize.js", self._affordable(), MAX_NODES)
+                document: dict[str, Any] = await self._bounded(call, end)
+            except NoDocument:
                 if self._clock() >= end:
                     raise TimeoutError from None
                 await asyncio.sleep(POLL_SECONDS)
-                continue
-            document: dict[str, Any] = found
-            return document
+            else:
+                return document
 
     def _affordable(self) -> int:
         """Characters of a document that can still be extracted inside the budget."""
@@ -265,136 +230,29 @@ class Tab:
         return min(self._settings.limits.max_body_bytes, max(1, int(left * EXTRACTED_PER_SECOND)))
 
     async def _salvage(self) -> dict[str, Any]:
-        """Stop every script, and read what text there is. Raises `ExtractFailed` (`script`) when that fails too."""
-        self._begun = False  # what fails from here on is our doing
+        """Stop every script, and read what text there is. Raises `UpstreamTimeout` (`script`) when that fails too."""
+        self._traffic.begun = False
         self._lane.stop("seconds")
+        end = self._clock() + SALVAGE_SECONDS
         try:
             await asyncio.gather(
-                within(SALVAGE_SECONDS, self._session.send("Emulation.setScriptExecutionDisabled", {"value": True})),
-                within(SALVAGE_SECONDS, self._session.send("Runtime.terminateExecution")),
-                within(SALVAGE_SECONDS, self._session.send("Page.stopLoading")),
+                self._bounded(self._session.send("Emulation.setScriptExecutionDisabled", {"value": True}), end),
+                self._bounded(self._session.send("Runtime.terminateExecution"), end),
+                self._bounded(self._session.send("Page.stopLoading"), end),
                 return_exceptions=True,
             )
-            return await self._document(SALVAGE_SECONDS)
+            return await self._document(end)
         except TimeoutError:
             raise UpstreamTimeout(
-                "The page kept its browser busy until the time budget was spent.", reason="script", url=self._address
+                "The page kept its browser busy until the time budget was spent.",
+                reason="script",
+                url=self._traffic.address,
             ) from None
 
-    async def _call(self, script: str, arguments: list[Any], seconds: float) -> Any:
-        """Call a script of ours in the isolated world of the main frame. Raises `_NoDocument` between two documents."""
-        try:
-            return await self._bounded(self._evaluate(script, arguments), seconds)
-        except Error as error:
-            raise _NoDocument(error.message) from None
-
-    async def _evaluate(self, script: str, arguments: list[Any]) -> Any:
-        if self._world is None:
-            tree = await self._session.send("Page.getFrameTree")
-            frame = {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "bonmun"}
-            self._world = (await self._session.send("Page.createIsolatedWorld", frame))["executionContextId"]
-        call = {
-            "functionDeclaration": _source(script),
-            "executionContextId": self._world,
-            "arguments": [{"value": argument} for argument in arguments],
-            "returnByValue": True,
-        }
-        try:
-            answer = await self._session.send("Runtime.callFunctionOn", call)
-        except Error:
-            self._world = None  # it went with its document
-            raise
-        if "exceptionDetails" in answer:
-            raise _NoDocument(str(answer["exceptionDetails"].get("exception", {}).get("description", "")))
-        return answer["result"].get("value")
-
-    async def _bounded(self, call: Any, seconds: float) -> Any:
-        return await within(seconds, call, self._stopped, self._gone)
-
-    def _stop(self, end: Failure | NotRendered) -> None:
-        if not self._stopped.done():
-            if isinstance(end, Failure):
-                end.url = end.url or self._address
-            self._stopped.set_exception(end)
-            self._stopped.exception()  # looked at here: nobody may be waiting
-
-    def _crashed(self, _: Page) -> None:
-        self._stop(ExtractFailed("The page crashed its browser process.", reason="crash"))
-
-    def _requested(self, request: Request) -> None:
-        if request.url.startswith("http"):
-            self._requests += 1
-        if self._requests > self._settings.render.max_requests:
-            self._lane.stop("requests")
-        if request.resource_type in AWAITED and self._concerns_us(request):
-            self._pending.add(request)
-        if not self._is_document(request):
-            return
-        if self._address and self._moves + self._hops:
-            self._check(request)
-        if request.redirected_from is not None:
-            self._hops += 1
-        else:
-            self._moves += 1
-        self._address = request.url
-        # The first move is ours. As many by script are followed as redirects by HTTP.
-        if max(self._hops, self._moves - 1) > self._settings.limits.max_redirects:
-            self._stop(
-                UpstreamTimeout(f"Too many redirects (over {self._settings.limits.max_redirects}).", reason="redirects")
-            )
-
-    def _refused(self, event: dict[str, Any]) -> None:
-        refusal = {"requestId": event["requestId"], "errorReason": "BlockedByClient"}
-        task = asyncio.ensure_future(self._session.send("Fetch.failRequest", refusal))
-        self._refusals.add(task)
-        task.add_done_callback(self._refusal_sent)
-
-    def _refusal_sent(self, task: asyncio.Future[Any]) -> None:
-        self._refusals.discard(task)
-        if not task.cancelled():
-            task.exception()  # the request, or the page, is gone by itself
-
-    def _check(self, request: Request) -> None:
-        """What the guard cannot see: the scheme and user info of where the page goes."""
-        try:
-            hop(self._address, request.url, self._settings.egress.ports)
-        except Failure as failure:
-            self._stop(failure)
-
-    def _responded(self, response: Response) -> None:
-        if self._is_document(response.request):
-            self._status, self._answered = response.status, True
-
-    def _finished(self, request: Request) -> None:
-        self._pending.discard(request)
-
-    def _failed(self, request: Request) -> None:
-        self._pending.discard(request)
-        cut = self._lane.costs.spent or "ERR_ABORTED" in (request.failure or "ERR_ABORTED")
-        if self._begun and not cut and self._is_document(request):
-            self._stop(failure_of_navigation(request.failure or "", request.url, self._lane.failures))
-
-    def _concerns_us(self, request: Request) -> bool:
-        """Whether text that a reader of this page sees may depend on it: not what a stranger's frame loads."""
-        if not request.url.startswith("http"):
-            return False
-        try:
-            if request.frame.parent_frame is None:
-                return True
-            asking = request.url if request.is_navigation_request() else request.frame.url
-        except Error:
-            return True
-        return not asking.startswith("http") or _origin(asking) == _origin(self._address)
-
-    def _is_document(self, request: Request) -> bool:
-        """Whether it is for the page itself, not for a frame in it."""
-        if not request.is_navigation_request():
-            return False
-        try:
-            frame: Frame = request.frame
-        except Error:  # the frame of a navigation that has no document yet: no inner one navigates so early
-            return True
-        return frame.parent_frame is None
+    async def _bounded(self, call: Coroutine[Any, Any, T], end: float | None = None) -> T:
+        """The call's result, until `end` (the end of loading), unless the page is stopped or its browser gone."""
+        seconds = (self._end if end is None else end) - self._clock()
+        return await within(seconds, call, self._traffic.stopped, self._gone)
 
 
 def _is_final(status: int) -> bool:
@@ -402,24 +260,6 @@ def _is_final(status: int) -> bool:
     return status in (404, 410) or (status >= 500 and status != 503)
 
 
-def _origin(url: str) -> str:
-    return "/".join(url.split("/", 3)[:3])
-
-
-class _NoDocument(Exception):
-    """There is nothing to ask just now: one document is gone and the next not there."""
-
-
-async def _close(page: Page) -> None:
-    """Windows a page opens are read by nobody."""
-    try:
-        await within(1, page.close())
-    except (TimeoutError, Error) as error:
-        _log.debug("a window stayed open", extra={"fields": {"error": str(error)}})
-
-
-@cache
-def _source(script: str) -> str:
-    folder = Path(__file__).with_name("scripts")
-    common, own = ((folder / name).read_text(encoding="utf-8") for name in ("dom.js", script))
-    return f"function(...given) {{\n{common}\nreturn (\n{own}\n)(...given);\n}}"
+def _web(url: str) -> str | None:
+    """A document's address as the static tier gives one, without fragment; None for one that is not of the web."""
+    return url.partition("#")[0] if url.startswith("http") else None
