@@ -18,6 +18,9 @@ from service.workers import Workers
 
 RenderMode = bool | Literal["always"]
 
+GRACE_SECONDS = 0.5
+"""What a page that used up its whole budget in the browser may take longer, rather than be thrown away."""
+
 CURABLE = ("challenge:", "bot:", "consent:")
 """Walls that a browser may get past by itself, by the beginning of their `reason`: their scripts let it in."""
 
@@ -165,8 +168,9 @@ class Reader:
                 raise NotRendered
             rendered = 1e3 * (time.perf_counter() - started)
             found = {"url": snapshot.url, "content_type": "text/html; charset=utf-8", "status": snapshot.status}
+            end = deadline + (GRACE_SECONDS if snapshot.last else 0)
             try:
-                page = await self._in_time(snapshot.html.encode("utf-8", "replace"), {**found, **options}, deadline)
+                page = await self._in_time(snapshot.html.encode("utf-8", "replace"), {**found, **options}, end)
             except Failure as failure:
                 if snapshot.last or not _is_curable(failure):
                     raise

@@ -42,9 +42,9 @@ RESERVE_SECONDS = 1.5
 SALVAGE_SECONDS = 1.0
 """Longest wait for the document of a page whose scripts had to be stopped."""
 
-EXTRACTED_PER_SECOND = 400_000
-"""Characters: 4 MiB of small paragraphs, the slowest ordinary text, take 3.0 s on an idle machine, three times that
-on a busy one."""
+EXTRACTED_PER_SECOND = 300_000
+"""Characters: 4 MiB of small paragraphs, the slowest ordinary text, take 3.0 s on an idle machine, more than three
+times that on a busy one."""
 
 MAX_NODES = 500_000
 """Nodes of a document written out; elements beyond `limits.max_nodes` would be cut by the parser anyway."""
