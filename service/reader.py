@@ -9,7 +9,15 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from service.extraction import NoBody
-from service.failures import BlockedBySite, Failure, InvalidRequest, Overloaded, UpstreamError, UpstreamTimeout
+from service.failures import (
+    BlockedBySite,
+    ExtractFailed,
+    Failure,
+    InvalidRequest,
+    Overloaded,
+    UpstreamError,
+    UpstreamTimeout,
+)
 from service.fetch import Response, StaticTier, Visit, retry_after
 from service.page import Page, Tables
 from service.render import NotRendered, RenderTier, Snapshot, State
@@ -90,6 +98,8 @@ class Reader:
         Raises a `Failure`: see the README's table.
         """
         mode = self.settings.render.default if render is None else render
+        if wait_for is not None and not wait_for.strip():
+            raise InvalidRequest("`wait_for` is empty.", reason="wait_for")
         if wait_for is not None and not mode:
             raise InvalidRequest(
                 "`wait_for` needs `render`: without a browser nothing changes while waiting.", reason="wait_for"
@@ -172,9 +182,10 @@ class Reader:
             try:
                 page = await self._in_time(snapshot.html.encode("utf-8", "replace"), {**found, **options}, end)
             except Failure as failure:
-                if snapshot.last or not _is_curable(failure):
-                    raise
-                return None  # not yet: its scripts are still at it
+                if not snapshot.last and _is_curable(failure):
+                    return None  # not yet: its scripts are still at it
+                failure.retry_after = retry_after(snapshot.headers) if failure.retryable else None
+                raise (_unfinished(snapshot) if isinstance(failure, NoBody) else None) or failure from None
             timings = {"render": rendered, **page.timings}
             return replace(page, tier="rendered", truncated=page.truncated or snapshot.truncated, timings=timings)
 
@@ -221,6 +232,15 @@ def _given(outcome: Page | Failure) -> Page:
     if isinstance(outcome, Failure):
         raise outcome
     return outcome
+
+
+def _unfinished(snapshot: Snapshot) -> Failure | None:
+    """Why a page without a body may have one: its budget was spent first."""
+    if snapshot.spent == "seconds":
+        return UpstreamTimeout("The time budget was spent before the page had a body.", reason="deadline")
+    if snapshot.spent is not None:
+        return ExtractFailed(f"The page used up its {snapshot.spent} before it had a body.", reason=snapshot.spent)
+    return None
 
 
 def _is_curable(failure: Failure) -> bool:

@@ -208,7 +208,7 @@ def _selected(root: HtmlElement, selector: str) -> list[HtmlElement]:
     except (SelectorError, etree.XPathError, ValueError) as error:
         raise InvalidRequest(f"`selector` is no CSS selector: {error}", reason="selector") from None
     if not found:
-        raise ExtractFailed(f"Nothing in the page matches the selector {selector!r}.", reason="selector")
+        raise NoBody(f"Nothing in the page matches the selector {selector!r}.", reason="selector")
     inside = {descendant for element in found for descendant in element.iterdescendants()}
     return [element for element in found if element not in inside]
 

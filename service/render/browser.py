@@ -144,6 +144,7 @@ class OpenPage:
         self._browser = browser
         self._egress = egress
         self._lane: Lane | None = None
+        self._making: asyncio.Task[BrowserContext] | None = None
         self._context: BrowserContext | None = None
         self.tab: Tab
         self.closed: asyncio.Task[None] | None = None
@@ -151,17 +152,24 @@ class OpenPage:
     async def open(self, settings: Settings, deadline: float) -> None:
         """Get everything ready."""
         browser = self._browser
-        step = min(STEP_SECONDS, deadline - asyncio.get_running_loop().time())
+        # In full, whatever is left of the budget: what is too slow for this page is not yet stuck for all.
         try:
-            self._lane = await self._egress.open(await within(step, browser.listener(), browser.gone))
-            self._context = await within(step, browser.context(self._lane.port), browser.gone)
+            self._lane = await self._egress.open(await within(STEP_SECONDS, browser.listener(), browser.gone))
+            self._making = asyncio.ensure_future(browser.context(self._lane.port))
+            self._context = await within(STEP_SECONDS, self._made(), browser.gone)
             self.tab = Tab(self._context, self._lane, settings, deadline, browser.gone)
-            await within(step, self.tab.open(), browser.gone)
+            await within(STEP_SECONDS, self.tab.open(), browser.gone)
         except (TimeoutError, OSError, Error) as error:
             # What takes milliseconds did not come: nothing else will from this browser.
             _log.warning("the browser is stuck", extra={"fields": {"error": str(error) or type(error).__name__}})
             browser.kill()
             raise BrowserGone("The browser is stuck.") from error
+
+    async def _made(self) -> BrowserContext:
+        """The context, whose making nobody cancels: the driver would make it all the same, and nobody close it."""
+        if self._making is None:
+            raise RuntimeError("no context is being made")
+        return await asyncio.shield(self._making)
 
     def close_later(self) -> asyncio.Task[None]:
         """Close in the background: nobody should wait for a page that will not go."""
@@ -174,8 +182,9 @@ class OpenPage:
         try:
             if self._lane is not None:
                 await self._lane.aclose()
-            if self._context is not None and browser.alive:
-                await within(CLOSE_SECONDS, self._context.close(), browser.gone)
+            if self._making is not None and browser.alive:
+                context = await within(CLOSE_SECONDS, self._made(), browser.gone)
+                await within(CLOSE_SECONDS, context.close(), browser.gone)
         except (TimeoutError, Error, BrowserGone) as error:
             if browser.alive:
                 _log.warning("a page did not close", extra={"fields": {"error": str(error) or type(error).__name__}})

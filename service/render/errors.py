@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import ada_url
 
-from service.failures import AddressForbidden, Failure, UpstreamError, UpstreamTimeout
+from service.failures import AddressForbidden, ExtractFailed, Failure, UpstreamError, UpstreamTimeout
 from service.fetch.url import DEFAULT_PORTS
 
 _CODE = re.compile(r"net::(ERR_[A-Z0-9_]+)")
@@ -17,16 +17,12 @@ class NotRendered(Exception):
     """A browser has no document for this (a download, a viewer): the static tier can say what it is."""
 
 
-def failure_of_navigation(
-    message: str, url: str, noted: Mapping[tuple[str, int], Failure], answered: bool = True
-) -> Failure | NotRendered:
-    """What went wrong on the way to `url`: what our proxy noted of its host, else what Chromium's error says.
-
-    `answered` tells a document that was begun (and then given up: a download, 204) from a redirect that was not
-    followed.
-    """
-    if "Download is starting" in message or ("ERR_ABORTED" in message and answered):
-        return NotRendered()
+def failure_of_navigation(message: str, url: str, noted: Mapping[tuple[str, int], Failure]) -> Failure | NotRendered:
+    """What went wrong on the way to `url`: what our proxy noted of its host, else what Chromium's error says."""
+    if "Download is starting" in message or "ERR_ABORTED" in message:
+        return NotRendered()  # an attachment, no content, a redirect that Chromium does not follow
+    if "crash" in message.lower():
+        return ExtractFailed("The page crashed its browser process.", reason="crash", url=url)
     try:
         parsed = ada_url.URL(url)
         place = parsed.hostname.strip("[]"), int(parsed.port or DEFAULT_PORTS.get(parsed.protocol.rstrip(":"), 0))
@@ -42,7 +38,7 @@ def failure_of_navigation(
 
 def _of_code(code: str) -> Failure:
     """A failure for each family of `net/base/net_error_list.h` that a navigation can end with."""
-    if code in ("ERR_ABORTED", "ERR_UNSAFE_REDIRECT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED_URL_SCHEME"):
+    if code in ("ERR_UNSAFE_REDIRECT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED_URL_SCHEME"):
         return AddressForbidden("The site redirects to an address that is neither http nor https.", reason="scheme")
     if code == "ERR_INVALID_REDIRECT":
         return UpstreamError("The site redirects to no valid address.", reason="url_invalid")

@@ -14,7 +14,7 @@ from playwright.async_api import Error
 from service.failures import Overloaded
 from service.render.browser import Browser, BrowserGone
 from service.render.executable import NoChromium, find
-from service.render.launch import StartFailed
+from service.render.launch import START_SECONDS, StartFailed
 from service.render.selftest import Leak, check
 from service.settings import Settings
 
@@ -90,8 +90,8 @@ class Keeper:
         """End every browser."""
         self._stopping.set()
         if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.gather(self._starting, return_exceptions=True)
+            # Not cancelled: a driver that is cut off while it starts stays behind.
+            await asyncio.wait({self._starting}, timeout=START_SECONDS)
         if self._browser is not None:
             self._retire(self._browser)
             self._browser = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, CDPSession, Error, Page
 
 from service.failures import InvalidRequest, UpstreamTimeout
 from service.fetch.egress import Lane
+from service.fetch.url import MAX_CHARS
 from service.render.bounded import within
 from service.render.traffic import Traffic
 from service.render.world import NoDocument, World
@@ -58,6 +59,11 @@ LINKS_QUIET = 3
 HTML = frozenset(("text/html", "application/xhtml+xml"))
 """MIME types of a page's own document; for anything else a browser shows a viewer of its own."""
 
+EVENT_SECONDS = 0.5
+"""Longest wait for the news that a browser or a page has ended."""
+
+FIRST = asyncio.FIRST_COMPLETED
+
 NOTHING = {"chars": 0, "linked": 0, "matched": False, "type": "", "loaded": False, "idle": False, "height": 0}
 """What is seen between two documents."""
 
@@ -73,8 +79,11 @@ class Snapshot:
     url: str
     type: str
     status: int
+    headers: Mapping[str, str]
     truncated: bool
     last: bool
+    spent: str | None
+    """What ended the loading: `seconds` while requests were pending, or the budget of `requests` or `bytes`."""
 
     @property
     def is_document(self) -> bool:
@@ -121,8 +130,12 @@ class Tab:
         except TimeoutError:
             raise self._traffic.failure("net::ERR_TIMED_OUT") from None
         except Error as error:
-            if self._traffic.stopped.done():
-                self._traffic.stopped.result()
+            # What ended it may be told a moment after its calls have failed.
+            ends = {self._traffic.stopped, self._gone}
+            await asyncio.wait(ends, timeout=0 if "net::" in error.message else EVENT_SECONDS, return_when=FIRST)
+            for end in ends:
+                if end.done():
+                    end.result()
             raise self._traffic.failure(error.message) from None
         self._traffic.begun = True
 
@@ -133,12 +146,15 @@ class Tab:
         (`crash`) and `UpstreamTimeout` (`script`).
         """
         still = growing = False
+        spent = None
         try:
             growing = await self._until_still(wait_for)
             still = True
             document = await self._document(self._end)
         except TimeoutError:
+            spent = "seconds" if self._traffic.pending else None
             document = await self._salvage()
+        spent = spent or (self._lane.costs.spent if still else None)
         over = not still or self._clock() + POLL_SECONDS >= self._end
         cut = bool(document["truncated"] or self._lane.costs.spent)
         return Snapshot(
@@ -146,6 +162,8 @@ class Tab:
             url=_web(document["url"]) or self._traffic.address,
             type=document["type"],
             status=self._traffic.status,
+            headers=self._traffic.headers,
+            spent=spent,
             truncated=cut or not still or growing,
             last=over or bool(self._lane.costs.spent),
         )
@@ -169,7 +187,7 @@ class Tab:
                 idle, grown = 0, grown and self._clock()
                 continue
             if wait_for is not None:
-                if seen["matched"]:
+                if seen["matched"] and grown is not None:
                     self._since = now
                     return False
             elif grown is not None and seen["loaded"] and self._chars + self._linked >= least:
@@ -215,7 +233,8 @@ class Tab:
     async def _document(self, end: float) -> dict[str, Any]:
         while True:
             try:
-                call = self._world.call("serialize.js", self._affordable(), MAX_NODES)
+                hidden = self._chars + self._linked < self._settings.extraction.min_body_chars
+                call = self._world.call("serialize.js", self._affordable(), MAX_NODES, hidden)
                 document: dict[str, Any] = await self._bounded(call, end)
             except NoDocument:
                 if self._clock() >= end:
@@ -233,7 +252,7 @@ class Tab:
         """Stop every script, and read what text there is. Raises `UpstreamTimeout` (`script`) when that fails too."""
         self._traffic.begun = False
         self._lane.stop("seconds")
-        end = self._clock() + SALVAGE_SECONDS
+        end = min(self._clock() + SALVAGE_SECONDS, self._deadline)
         try:
             await asyncio.gather(
                 self._bounded(self._session.send("Emulation.setScriptExecutionDisabled", {"value": True}), end),
@@ -262,4 +281,4 @@ def _is_final(status: int) -> bool:
 
 def _web(url: str) -> str | None:
     """A document's address as the static tier gives one, without fragment; None for one that is not of the web."""
-    return url.partition("#")[0] if url.startswith("http") else None
+    return url.partition("#")[0] if url.startswith("http") and len(url) <= MAX_CHARS else None

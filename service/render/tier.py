@@ -120,7 +120,11 @@ class RenderTier:
         self.active += 1
         try:
             browser = await self._keeper.browser(deadline)
-            return await browser.open(self._egress, deadline)
+            async with asyncio.timeout_at(deadline):
+                return await browser.open(self._egress, deadline)
+        except TimeoutError:
+            self._release()
+            raise UpstreamTimeout("The time budget was spent before the page was read.", reason="deadline") from None
         except BrowserGone:
             self._release()
             self.retried += 1

@@ -39,7 +39,7 @@ class Traffic:
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.address = ""
         self.status = 200
-        self.answered = False
+        self.headers: dict[str, str] = {}
         self.pending: set[Request] = set()
         self.begun = False
         """Whether the document has begun: before that, and once we stop it ourselves, its failures are no news."""
@@ -60,7 +60,7 @@ class Traffic:
 
     def failure(self, message: str) -> Failure | NotRendered:
         """What a navigation to the page's address failed by, by Chromium's error `message` and the proxy's notes."""
-        return failure_of_navigation(message, self.address, self._lane.failures, self.answered)
+        return failure_of_navigation(message, self.address, self._lane.failures)
 
     def stop(self, end: Failure | NotRendered) -> None:
         """End the page with this, unless it has been ended."""
@@ -101,7 +101,7 @@ class Traffic:
 
     def _responded(self, response: Response) -> None:
         if _is_document(response.request):
-            self.status, self.answered = response.status, True
+            self.status, self.headers = response.status, response.headers
 
     def _finished(self, request: Request) -> None:
         self.pending.discard(request)

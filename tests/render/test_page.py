@@ -12,7 +12,7 @@ import pytest_asyncio
 from service import Failure, Page, Reader
 from service.failures import Overloaded, UpstreamTimeout
 from tests.conftest import loopback
-from tests.hostile import repeats
+from tests.hostile import repeats, sends
 from tests.origin import Origin
 from tests.render.hostile import BODY, TEXT, app
 
@@ -67,7 +67,6 @@ async def test_a_page_that_cannot_change_is_read_at_once(patient: Reader, origin
         "setTimeout(() => 0, 60000)",
         "setTimeout('0', 60000)",
         "const f = () => requestAnimationFrame(f); f()",
-        "new BroadcastChannel('x')",
         "new Worker(URL.createObjectURL(new Blob([''])))",
         "new IntersectionObserver(() => 0)",
         "document.body.animate([{opacity: 1}, {opacity: 1}], 60000)",
@@ -236,3 +235,91 @@ async def test_a_tiny_budget_is_kept(reader: Reader, origin: Origin) -> None:
             await reader.read(origin.url("/normal"), render="always", timeout=budget)
         assert time.monotonic() - started < budget + 1
     assert (await reader.read(origin.url("/normal"), render="always")).tier == "rendered"
+
+
+HIDDEN = "<div class=gone>" + "<p>Nobody sees this line of it, which is hidden by a style sheet.</p>" * 30 + "</div>"
+STYLE = "<style>.gone { display: none } .contents { display: contents }</style>"
+
+
+async def test_what_no_reader_sees_is_no_body(reader: Reader, origin: Origin) -> None:
+    frame = "<iframe class=gone src=/normal></iframe><iframe style='width:1px;height:1px' src=/normal></iframe>"
+    shown = f"<div class=contents>{BODY}</div><details><summary>More</summary><p>Folded away.</p></details>"
+    _, page = await seconds(reader, origin.route("/hidden", app("", STYLE + HIDDEN + shown + frame)))
+    assert "Nobody sees" not in page.markdown
+    assert page.markdown.count(TEXT.strip()) == 12
+
+
+async def test_a_page_that_hides_all_it_has_is_read(reader: Reader, origin: Origin) -> None:
+    """As some do until their reader has chosen cookies."""
+    page = await reader.read(
+        origin.route("/hidden", app("", STYLE + f"<div class=gone>{BODY}</div>")), render="always", timeout=4
+    )
+    assert TEXT.strip() in page.markdown
+
+
+async def test_a_frame_says_nothing_about_its_page(reader: Reader, origin: Origin) -> None:
+    inner = (
+        "<base href='http://evil.example/'><meta property='og:title' content='Evil'><title>Evil</title>"
+        "<p>In the frame.</p><script>document.body.append(...document.head.children)</script>"
+    )
+    origin.route("/inner", inner)
+    body = BODY + "<p>" + TEXT + "<a href='/next'>The next one</a></p><iframe src=/inner width=300 height=200></iframe>"
+    _, page = await seconds(reader, origin.route("/outer", app("", body)))
+    assert page.title == "A page"
+    assert {link.url for link in page.links} == {origin.url("/next")}
+
+
+async def test_names_and_raw_text_that_would_break_the_document(reader: Reader, origin: Origin) -> None:
+    script = (
+        "for (const name of ['plaintext', 'xmp', 'é', '_x', 'x:y', '한글']) {"
+        "  try { root.prepend(document.createElement(name)); } catch { continue; } }"
+        "const s = document.createElement('style'); s.textContent = '</style><p>Out of a style.</p>'; root.append(s);"
+        "const j = document.createElement('script'); j.type = 'application/json';"
+        "j.textContent = '\"</scr' + 'ipt><p>Out of a script.</p>\"'; root.append(j);"
+        "document.title = 'A page ' + 'x'.repeat(5 << 20); root.dataset.x = 'y'.repeat(5 << 20);"
+    )
+    _, page = await seconds(reader, origin.route("/names", app(script)))
+    assert page.markdown.count(TEXT.strip()) == 12
+    for broken in ("Out of", "<한글", "<é", "</article>"):
+        assert broken not in page.text, broken
+
+
+@pytest.mark.parametrize("kind", ["classic", "module", "blob"])
+async def test_a_worker_may_bring_the_text(reader: Reader, origin: Origin, kind: str) -> None:
+    origin.route("/work.js", f"postMessage({BODY!r})", content_type="text/javascript")
+    made = {
+        "classic": "new Worker('work.js')",
+        "module": "new Worker(new URL('/work.js', location), {type: 'module'})",
+        "blob": f"new Worker(URL.createObjectURL(new Blob([{f'postMessage({BODY!r})'!r}])))",
+    }[kind]
+    script = f"{made}.onmessage = (event) => {{ root.innerHTML = event.data; }}"
+    _, page = await seconds(reader, origin.route("/worked", app(script, "")))
+    assert page.markdown.count(TEXT.strip()) == 12
+
+
+async def test_a_page_without_a_charset_is_utf_8(reader: Reader, origin: Origin) -> None:
+    korean = "등대지기는 저녁마다 지나가는 배를 하나하나 센다. " * 6
+    url = origin.route("/bare", f"<title>A page</title><article><p>{korean}</p></article>", content_type="text/html")
+    _, page = await seconds(reader, url)
+    assert korean.strip() in page.markdown
+
+
+async def test_a_page_whose_text_was_still_on_its_way_can_be_tried_again(reader: Reader, origin: Origin) -> None:
+    origin.raw("/slow.json", sends(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", then="stall"))
+    url = origin.route("/waiting", app("fetch('/slow.json').then(() => { root.innerHTML = 'x'; })", ""))
+    failure = await failed(reader, url, timeout=3)
+    assert (failure.code, failure.retryable) == ("UPSTREAM_TIMEOUT", True)
+
+
+async def test_a_selector_waits_for_its_element(reader: Reader, origin: Origin) -> None:
+    late = app(f"setTimeout(() => {{ root.innerHTML += '<section id=there>{TEXT}</section>' }}, 900)")
+    _, page = await seconds(reader, origin.route("/selected", late), selector="#there")
+    assert page.markdown.strip() == TEXT.strip()
+    page = await reader.read(origin.route("/empty", app("")), render=True, selector="#root article")
+    assert page.tier == "rendered"
+
+
+async def test_a_limit_of_the_site_says_when_to_come_back(reader: Reader, origin: Origin) -> None:
+    url = origin.route("/busy", app("", "<p>Busy.</p>"), status=503, headers={"Retry-After": "7"})
+    failure = await failed(reader, url, timeout=3)
+    assert (failure.code, failure.retry_after) == ("UPSTREAM_ERROR", 7)

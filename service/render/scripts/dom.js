@@ -34,6 +34,17 @@ const frameDocument = (node) => {
 const isVisible = (node) =>
   checkVisibility(node, { visibilityProperty: true }) || getComputedStyle(node).display === "contents";
 
+// Without a box, by whatever rule of a style sheet; a frame also by being too small to read.
+// Elements that no style sheet shows are not unseen: what they say is for machines, or for who draws their parent.
+const BOXLESS = new Set(["html", "head", "base", "link", "meta", "title", "script", "area", "param", "source", "track", "rp"]);
+const MIN_FRAME = 50; // CSS pixels
+const isUnseen = (node, framed) => {
+  const name = localName(node);
+  if (BOXLESS.has(name)) return false;
+  if (framed && name === "iframe" && (node.offsetWidth < MIN_FRAME || node.offsetHeight < MIN_FRAME)) return true;
+  return getComputedStyle(node).display === "none";
+};
+
 // The children a reader sees: the open shadow tree in its host's place, what a slot was given, a same-origin frame's page.
 function* childrenOf(node) {
   const type = nodeType(node);

@@ -1,9 +1,26 @@
 // Runs before any script of every document. What is taken away opens sockets past the proxy, opens windows nobody reads,
 // or sends messages nobody reads through the driver: console lines made it grow by 350 MiB in one page.
-for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport"]) delete globalThis[name];
+for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "SharedWorker", "BroadcastChannel"]) delete globalThis[name];
 globalThis.open = () => null;
+const MUTE = `
 for (const name of ["error", "unhandledrejection"]) addEventListener(name, (event) => event.preventDefault(), true);
 for (const name of Object.keys(console)) if (typeof console[name] === "function") console[name] = () => undefined;
+`;
+(0, eval)(MUTE);
+// A worker is muted as well, and has no workers of its own: one that wrote to its console held up every other page.
+{
+  const MAX_WORKERS = 8;
+  let workers = 0;
+  globalThis.Worker = new Proxy(Worker, {
+    construct(target, [url, options], made) {
+      if (++workers > MAX_WORKERS) return new EventTarget();
+      const address = JSON.stringify(new URL(url, document.baseURI).href);
+      const load = options?.type === "module" ? `import(${address});` : `importScripts(${address});`;
+      const own = new Blob([MUTE, "delete self.Worker;", load], { type: "text/javascript" });
+      return Reflect.construct(target, [URL.createObjectURL(own), { name: options?.name }], made);
+    },
+  });
+}
 
 // Whether this page can still change by itself: it cannot once it waits for no timer and no frame to be drawn, and has
 // nothing open that may bring text or wake it. Asked by the event `bonmun-idle`, which is cancelled to say so. A page that lies
@@ -33,7 +50,7 @@ for (const name of Object.keys(console)) if (typeof console[name] === "function"
   for (const name of ["clearTimeout", "clearInterval"]) replace(name, cancel("timer"));
   replace("cancelAnimationFrame", cancel("frame"));
   replace("cancelIdleCallback", cancel("idle"));
-  for (const name of ["Worker", "SharedWorker", "WebSocket", "EventSource", "BroadcastChannel", "IntersectionObserver"]) replace(name, opens);
+  for (const name of ["Worker", "WebSocket", "EventSource", "IntersectionObserver"]) replace(name, opens);
   addEventListener("bonmun-idle", (event) => {
     if (!open && Object.values(waiting).every((ids) => ids.size === 0)) event.preventDefault();
   });

@@ -1,8 +1,13 @@
 // The document as it is now, as HTML: shadow trees and same-origin frames in place, current values, no scripts.
-// Iterative, since a page may nest deeper than a stack; stops after `limit` characters or `maxNodes` nodes.
-(limit, maxNodes) => {
+// What no reader sees is left out, unless `hidden` says that there is nothing else. Iterative, since a page may nest
+// deeper than a stack; stops after `limit` characters or `maxNodes` nodes.
+(limit, maxNodes, hidden) => {
   const VOID = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
-  const RAW = new Set(["style", "xmp", "iframe", "noembed", "noframes", "plaintext"]);
+  const DROPPED = new Set(["noscript", "template", "style", "noembed", "noframes"]);
+  // In a frame's page these are about the frame; in place, they would be about the whole.
+  const ABOUT = new Set(["head", "base", "meta", "link", "title"]);
+  const MAX_ATTRIBUTE = 20000, MAX_TITLE = 5000; // what is longer is no text, and would crowd out what is
+  const NAME = /^[a-z][a-z0-9-]*$/i;
   const PAYLOAD = /Fusion\.globalContent/;
   const DATA = /^application\/(?:[a-z0-9.+-]*\+)?json$/i;
   const text = (value) => value.replace(/[&<>]/g, (c) => (c === "&" ? "&amp;" : c === "<" ? "&lt;" : "&gt;"));
@@ -10,7 +15,7 @@
   const scriptType = getter(HTMLScriptElement.prototype, "type");
   const scriptText = getter(HTMLScriptElement.prototype, "text");
   const isDropped = (node, name) => {
-    if (name === "noscript" || name === "template") return true;
+    if (DROPPED.has(name)) return true;
     return name === "script" && !DATA.test(scriptType(node)) && !PAYLOAD.test(scriptText(node));
   };
   const current = {
@@ -32,7 +37,7 @@
     let tag = "<" + name;
     const known = name in current && isHtml(node) ? current[name](node) : {};
     for (const { name: key, value } of attributes(node)) {
-      if (key.startsWith("on") || key in known) continue;
+      if (key.startsWith("on") || key in known || value.length > MAX_ATTRIBUTE) continue;
       tag += ` ${key}="${quoted(base ? resolved(key, value, base) : value)}"`;
     }
     for (const [key, value] of Object.entries(known)) {
@@ -53,21 +58,26 @@
     const type = nodeType(node);
     if (type === TEXT) {
       const value = data(node);
-      put(frame.raw ? value.slice(0, limit - size) : text(value.slice(0, limit - size)));
+      const room = Math.min(limit - size, frame.title ? MAX_TITLE : limit);
+      put(frame.json ? value.slice(0, room).replaceAll("</", "<\\/") : text(value.slice(0, room)));
       continue;
     }
     if (type !== ELEMENT) continue;
     let name = localName(node);
     const html = isHtml(node);
     if (html && isDropped(node, name)) continue;
-    if (frameDocument(node)) {
+    const framed = frameDocument(node);
+    if (!hidden && !frame.head && isUnseen(node, framed)) continue;
+    if (framed) {
       // The frame's page in its place; its html, head and body become plain containers.
       put("<div>");
-      stack.push({ children: childrenOf(node), close: "</div>", base: baseURI(frameDocument(node)) });
+      stack.push({ children: childrenOf(node), close: "</div>", base: baseURI(framed) });
       continue;
     }
     const base = frame.base;
-    if (base && name === "head") continue;
+    if (base && ABOUT.has(name)) continue;
+    if (!NAME.test(name) || name === "plaintext") name = "div"; // a parser would take it for text, or take all for text
+    if (name === "xmp") name = "pre";
     if (name === "frameset") name = base || frame.frameset ? "div" : "body"; // the parser keeps no text inside one
     if (base && (name === "html" || name === "body")) name = "div";
     if (isSlot(node)) {
@@ -80,8 +90,11 @@
       put(text(getter(HTMLTextAreaElement.prototype, "value")(node)) + "</textarea>");
       continue;
     }
-    const raw = html && (RAW.has(name) || name === "script");
-    stack.push({ children: childrenOf(node), close: `</${name}>`, raw, base, frameset: name === "body" || frame.frameset });
+    const json = html && name === "script"; // JSON, in which a slash may be escaped
+    const title = html && name === "title";
+    if (html && name === "iframe") { put("</iframe>"); continue; }
+    stack.push({ children: childrenOf(node), close: `</${name}>`, json, title, base,
+      head: name === "head" || frame.head, frameset: name === "body" || frame.frameset });
   }
   return {
     html: parts.join(""),
