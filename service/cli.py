@@ -95,7 +95,8 @@ def _read(options: argparse.Namespace, settings: Settings) -> int:
         async with Reader(settings) as reader:
             page = await reader.read(
                 options.url,
-                render=True if options.render else None,
+                render="always" if options.always else True if options.render or options.wait_for else None,
+                wait_for=options.wait_for,
                 selector=options.selector,
                 tables=options.tables,
                 timeout=options.timeout,
@@ -215,6 +216,8 @@ def _parser() -> argparse.ArgumentParser:
     read = commands.add_parser("read", help="read a page by its address")
     read.add_argument("url", metavar="URL")
     read.add_argument("--render", action="store_true", help="use a browser where the static page has no body")
+    read.add_argument("--always", action="store_true", help="use a browser in any case")
+    read.add_argument("--wait-for", metavar="SELECTOR", help="in the browser: wait for an element")
     read.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="budget for everything")
     read.set_defaults(run=_read)
 

@@ -137,7 +137,7 @@ class Render(Section):
     start: Literal["first_use", "boot", "never"] = "first_use"
     executable: str | None = None
     sandbox: Literal["auto", "required"] = "auto"
-    network_namespace: Literal["auto", "required", "off"] = "auto"
+    network_namespace: Literal["auto", "required", "never"] = "auto"
     user_agent: str | None = Field(None, min_length=1, pattern=r"^[\x20-\x7e]+$")
     pages: int = Field(0, ge=0)
     queue: int = Field(16, ge=0)

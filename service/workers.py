@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
+import signal
 import sys
 import time
 import traceback
@@ -177,7 +178,9 @@ class _Bug:
 
 
 def _nothing() -> None:
-    return None
+    """A worker's first task. Ctrl-C and a stop of the whole group are the service's to answer: it ends its workers."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _warm_up() -> None:

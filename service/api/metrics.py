@@ -36,7 +36,7 @@ class ReaderCollector(Collector):
         """The reader's components and its render tier."""
         state, render = self._reader.state, self._reader.render_state
         components = {name: value == "ok" for name, value in state.items()}
-        components["render"] = render.sound and render.status in ("ok", "not started")
+        components["render"] = render.sound and render.status in ("ok", "not started", "off")
         up = GaugeMetricFamily("bonmun_component_up", "Whether a component can serve.", labels=["component"])
         for name, fine in components.items():
             up.add_metric([name], float(fine))

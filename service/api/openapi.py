@@ -80,7 +80,10 @@ def document() -> dict[str, Any]:
                     "summary": "The state of each component.",
                     "responses": {
                         status: {"description": text, "content": {"application/json": {"schema": _STATE}}}
-                        for status, text in (("200", "Ready."), ("503", "A component cannot serve."))
+                        for status, text in (
+                            ("200", "Ready; the render tier may be down, pages that need no browser are read."),
+                            ("503", "What every page needs cannot serve, or the browser was found to leak."),
+                        )
                     },
                 }
             },

@@ -37,7 +37,8 @@ class Costs:
     requests: int = 0
     hosts: set[str] = field(default_factory=set)
     spent: str | None = None
-    """The first budget that was used up: `bytes`, `requests`, `hosts` or `connections`."""
+    """What cut the page off: its `bytes`, or the end of its `seconds`. Requests, hosts and connections beyond their
+    limits are refused one by one."""
 
 
 class Egress:
@@ -203,7 +204,7 @@ class Lane:
     def _request(self) -> None:
         self.costs.requests += 1
         if self.costs.requests > self._limits.max_requests:
-            self._overspent("requests")
+            raise UpstreamError("The page asks for more than one page may.", reason="requests")
 
     def _host(self, host: str) -> None:
         self.costs.hosts.add(host)

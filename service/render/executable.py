@@ -26,7 +26,7 @@ DOWNLOADED = (
 )
 """Where Playwright puts what `playwright install` fetches, inside its browsers folder."""
 
-INSTALL = "`apt-get install chromium-headless-shell` (Debian) or `playwright install --only-shell chromium`"
+INSTALL = "`apt-get install chromium-headless-shell` (Debian) or `python -m playwright install --only-shell chromium`"
 """What a person can do about it."""
 
 

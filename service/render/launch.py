@@ -168,9 +168,9 @@ async def start(playwright: Playwright, executable: Path, settings: Settings) ->
         try:
             return await _start(playwright, executable, settings, sandbox)
         except Error as error:
-            why = _sandbox_trouble(error.message) if sandbox is None else None
+            why = _sandbox_trouble(error.message, executable) if sandbox is None else None
             if why is None:
-                raise StartFailed(_first_line(error.message)) from error
+                raise StartFailed(f"{executable} does not start: {_first_line(error.message)}") from error
             if settings.render.sandbox == "required":
                 raise StartFailed(f"Chromium's sandbox is required, and {why}") from error
             # Tried, not guessed: what a kernel, a seccomp profile and AppArmor allow together only Chromium knows.
@@ -188,7 +188,7 @@ async def _start(playwright: Playwright, executable: Path, settings: Settings, n
             "memory": settings.render.process_memory_bytes,
             "uid": uid,
             "gid": gid,
-            "network": settings.render.network_namespace != "off",
+            "network": settings.render.network_namespace != "never",
         }
         attaching = asyncio.ensure_future(leash.attach())
         try:
@@ -258,8 +258,10 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _sandbox_trouble(message: str) -> str | None:
+def _sandbox_trouble(message: str, executable: Path) -> str | None:
     """What Chromium says of a sandbox that cannot be had here; None when the trouble is another."""
+    if "Running as root without --no-sandbox" in message and not _open_to_all(executable):
+        return f"the service runs as root, and {executable} lies where nobody else may enter"
     for said, why in (
         ("No usable sandbox", "the system grants no user namespaces (see the README on the seccomp profile)"),
         ("Running as root without --no-sandbox", "the service runs as root"),

@@ -111,6 +111,7 @@ class Tab:
         self._height = VIEWPORT["height"]
         self._unrolled = 0
         self._since: float | None = None
+        self._over = False
         self._page: Page
         self._session: CDPSession
         self._world: World
@@ -154,9 +155,9 @@ class Tab:
         except TimeoutError:
             spent = "seconds" if self._traffic.pending else None
             document = await self._salvage()
-        spent = spent or (self._lane.costs.spent if still else None)
+        spent = spent or ("requests" if self._traffic.limited else self._lane.costs.spent if still else None)
         over = not still or self._clock() + POLL_SECONDS >= self._end
-        cut = bool(document["truncated"] or self._lane.costs.spent)
+        cut = bool(document["truncated"] or self._lane.costs.spent or self._traffic.limited)
         return Snapshot(
             html=document["html"],
             url=_web(document["url"]) or self._traffic.address,
@@ -165,7 +166,7 @@ class Tab:
             headers=self._traffic.headers,
             spent=spent,
             truncated=cut or not still or growing,
-            last=over or bool(self._lane.costs.spent),
+            last=over or self._over or bool(self._lane.costs.spent),
         )
 
     async def _until_still(self, wait_for: str | None) -> bool:
@@ -175,10 +176,15 @@ class Tab:
         grown = self._clock() if self._since is None else None  # a later call: wait for more than there was
         self._since = None
         idle = 0  # looks in a row at a page that cannot change by itself
+        idle_since = self._clock()
         while True:
             seen = await self._measure(wait_for)
             now = self._clock()
-            idle = 0 if self._traffic.pending or not seen["idle"] else idle + 1
+            idle = idle + 1 if seen["idle"] and not self._traffic.pending and self._traffic.is_settled else 0
+            idle_since = idle_since if idle else now
+            self._over = now - idle_since >= render.quiet_seconds  # what is not there by now never comes
+            if self._over:
+                return wait_for is not None and not seen["matched"]
             if seen["chars"] + seen["linked"] > self._chars + self._linked:
                 self._chars, self._linked, grown = seen["chars"], seen["linked"], now
             if seen["loaded"] and (seen["type"] not in HTML or _is_final(self._traffic.status)):

@@ -44,7 +44,9 @@ class Traffic:
         self.begun = False
         """Whether the document has begun: before that, and once we stop it ourselves, its failures are no news."""
         self._requests = self._hops = self._moves = 0
-        self._refusals: set[asyncio.Future[Any]] = set()
+        self.limited = False
+        """Whether the page asked for more than it may, and was refused the rest."""
+        self._sending: set[asyncio.Future[Any]] = set()
 
     async def watch(self, page: Page, session: CDPSession) -> None:
         """Begin to take notes of this page."""
@@ -57,6 +59,11 @@ class Traffic:
         page.on("requestfailed", self._failed)
         session.on("Fetch.requestPaused", self._refused)
         await session.send("Fetch.enable", {"patterns": TEXTLESS})
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no header sends the page's reader on after a while."""
+        return "refresh" not in self.headers
 
     def failure(self, message: str) -> Failure | NotRendered:
         """What a navigation to the page's address failed by, by Chromium's error `message` and the proxy's notes."""
@@ -76,8 +83,8 @@ class Traffic:
     def _requested(self, request: Request) -> None:
         if request.url.startswith("http"):
             self._requests += 1
-        if self._requests > self._max_requests:
-            self._lane.stop("requests")
+        if self._requests == self._max_requests + 1:
+            self._refuse_all()
         if request.resource_type in AWAITED and self._concerns_us(request):
             self.pending.add(request)
         if _is_document(request):
@@ -112,14 +119,23 @@ class Traffic:
         if self.begun and not cut and _is_document(request):
             self.stop(failure_of_navigation(request.failure or "", request.url, self._lane.failures))
 
-    def _refused(self, event: dict[str, Any]) -> None:
-        refusal = {"requestId": event["requestId"], "errorReason": "BlockedByClient"}
-        task = asyncio.ensure_future(self._session.send("Fetch.failRequest", refusal))
-        self._refusals.add(task)
-        task.add_done_callback(self._refusal_sent)
+    def _refuse_all(self) -> None:
+        """The page has had its requests: those under way come to their end, and no other is made."""
+        _log.info("a page used up its requests", extra={"fields": {"url": self.address}})
+        self.limited = True
+        self._send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
-    def _refusal_sent(self, task: asyncio.Future[Any]) -> None:
-        self._refusals.discard(task)
+    def _refused(self, event: dict[str, Any]) -> None:
+        self._send("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": "BlockedByClient"})
+
+    def _send(self, method: str, parameters: dict[str, Any]) -> None:
+        """Send without waiting: events are handled in turn."""
+        task = asyncio.ensure_future(self._session.send(method, parameters))
+        self._sending.add(task)
+        task.add_done_callback(self._sent)
+
+    def _sent(self, task: asyncio.Future[Any]) -> None:
+        self._sending.discard(task)
         if not task.cancelled():
             task.exception()  # the request, or the page, is gone by itself
 

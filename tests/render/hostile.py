@@ -44,6 +44,7 @@ BUSY: dict[str, str] = {
                               "p.textContent = 'more and more of it'; document.body.append(p); } })"),
     "loop before unload": app("onbeforeunload = onunload = onpagehide = () => { for (;;) {} }"),
     "worker loops": app("const u = URL.createObjectURL(new Blob(['for (;;) {}'])); for (let i = 0; i < 4; i++) new Worker(u)"),
+    "worker floods": app("const u = URL.createObjectURL(new Blob(['setInterval(() => { for (let i = 0; i < 100; i++) { console.log(i); queueMicrotask(() => { throw i; }); } })'])); setInterval(() => { for (let i = 0; i < 20; i++) new Worker(u); }, 5)"),
     "poisoned prototypes": app(
         "for (const p of [Array.prototype, Object.prototype, String.prototype]) for (const k of ['push', 'join', 'toJSON', 'map'])"
         "Object.defineProperty(p, k, {get() { for (;;) {} }, configurable: true});"

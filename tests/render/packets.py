@@ -89,7 +89,7 @@ async def ours(origin: Origin) -> set[int]:
         ports.add(lane.port)
 
     egress.Lane.start = noted  # type: ignore[method-assign]
-    settings = loopback(origin.port, 80, 9000, render={"network_namespace": "off"})
+    settings = loopback(origin.port, 80, 9000, render={"network_namespace": "never"})
 
     async def resolver(name: str, port: int) -> list[str]:  # in the service's own hands: its look-ups are no leak
         return [OUTSIDE]

@@ -18,7 +18,7 @@ from tests.origin import Origin
 from tests.render import vectors
 from tests.render.hostile import TEXT, app
 
-MODES = {"namespace": {"network_namespace": "required"}, "flags": {"network_namespace": "off"}}
+MODES = {"namespace": {"network_namespace": "required"}, "flags": {"network_namespace": "never"}}
 
 
 class Canary:

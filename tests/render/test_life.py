@@ -19,7 +19,7 @@ from service import Failure, Page, Reader
 from tests.conftest import loopback
 from tests.hostile import HEAD, sends
 from tests.origin import Origin
-from tests.render.hostile import TEXT, app
+from tests.render.hostile import BUSY, TEXT, app
 from tests.render.processes import children, command, everyone, group
 
 SLOW = app(
@@ -244,3 +244,56 @@ async def test_nothing_is_left_however_the_service_ends(origin: Origin, tmp_path
     assert folders() <= before
     left = set(family) & set(everyone())
     assert not left, [command(pid) for pid in left]
+
+
+async def test_a_request_with_no_time_left_costs_nobody_the_browser(origin: Origin) -> None:
+    async with reading(origin, pages=2) as reader:
+        await render(reader, origin.url("/normal"))
+        slow = asyncio.ensure_future(render(reader, origin.route("/slow", SLOW)))
+        for timeout in (0.001, 0.01, 0.03, 0.1):
+            answer = await render(reader, origin.url("/normal"), timeout)
+            assert isinstance(answer, Failure)
+            assert answer.code in ("UPSTREAM_TIMEOUT", "OVERLOADED")
+        assert isinstance(await slow, Page)
+        assert reader.render_counts["pages_retried"] == reader.render_counts["browsers_died"] == 0
+
+
+async def test_requests_that_are_given_up_leave_nothing_in_the_browser(origin: Origin) -> None:
+    async with reading(origin) as reader:
+        await render(reader, origin.url("/normal"))
+        for number in range(60):
+            task = asyncio.ensure_future(render(reader, origin.route("/slow", SLOW)))
+            await asyncio.sleep(0.002 + number % 20 / 500)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        await asyncio.sleep(1)
+        assert reader.render_state.details["active"] == 0
+        renderers = [pid for pid in group(leader()) if "--type=renderer" in command(pid)]
+        assert len(renderers) <= 2, "one spare at most, beside what is just ending"
+        assert isinstance(await render(reader, origin.url("/normal")), Page)
+        assert reader.render_counts["browsers_started"] == 1
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.2, 0.5, 0.9])
+async def test_a_stop_while_the_browser_starts(origin: Origin, seconds: float) -> None:
+    async with reading(origin) as reader:
+        task = asyncio.ensure_future(render(reader, origin.url("/normal")))
+        await asyncio.sleep(seconds)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_page_that_floods_the_driver_spoils_no_other(origin: Origin) -> None:
+    flood = origin.route("/flood", BUSY["worker floods"])
+    async with reading(origin) as reader:
+        await render(reader, origin.url("/normal"))
+
+        async def floods() -> None:
+            for _ in range(3):
+                await render(reader, flood, 4)
+
+        flooding = asyncio.ensure_future(floods())
+        for _ in range(6):
+            answer = await render(reader, origin.route("/slow", SLOW), 8)
+            assert isinstance(answer, Page), answer
+        await flooding

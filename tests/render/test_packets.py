@@ -1,6 +1,6 @@
 """Every packet a rendering browser sends, watched from inside a network namespace that the test makes.
 
-The whole service runs in it, its browser in this namespace too (`network_namespace: off`), so that flags and proxy
+The whole service runs in it, its browser in this namespace too (`network_namespace: never`), so that flags and proxy
 alone hold the line; a tunnel with the default route would carry whatever got past them.
 """
 

@@ -251,9 +251,8 @@ async def test_what_no_reader_sees_is_no_body(reader: Reader, origin: Origin) ->
 
 async def test_a_page_that_hides_all_it_has_is_read(reader: Reader, origin: Origin) -> None:
     """As some do until their reader has chosen cookies."""
-    page = await reader.read(
-        origin.route("/hidden", app("", STYLE + f"<div class=gone>{BODY}</div>")), render="always", timeout=4
-    )
+    url = origin.route("/hidden", app("", STYLE + f"<div class=gone>{BODY}</div>"))
+    page = await reader.read(url, render="always", timeout=4)
     assert TEXT.strip() in page.markdown
 
 
@@ -323,3 +322,30 @@ async def test_a_limit_of_the_site_says_when_to_come_back(reader: Reader, origin
     url = origin.route("/busy", app("", "<p>Busy.</p>"), status=503, headers={"Retry-After": "7"})
     failure = await failed(reader, url, timeout=3)
     assert (failure.code, failure.retry_after) == ("UPSTREAM_ERROR", 7)
+
+
+async def test_requests_beyond_the_limit_are_refused_and_the_rest_goes_on(origin: Origin) -> None:
+    origin.route("/part", "x")
+    many = "for (let i = 0; i < 60; i++) fetch('/part?' + i).catch(() => 0);"
+    late = f"setTimeout(() => {{ root.innerHTML = {BODY!r} }}, 600)"
+    async with Reader(loopback(origin.port, render={"max_requests": 30})) as reader:
+        _, page = await seconds(reader, origin.route("/many", app(many + late, "")))
+    assert page.truncated
+    assert page.markdown.count(TEXT.strip()) == 12
+    assert len([path for path in origin.paths() if path.startswith("/part")]) <= 30
+
+
+@pytest.mark.parametrize("status", [200, 401, 403, 429, 503])
+async def test_what_cannot_change_is_not_waited_for(reader: Reader, origin: Origin, status: int) -> None:
+    started = time.monotonic()
+    await failed(reader, origin.route("/refused", "<p>Nope.</p>", status=status), timeout=8)
+    assert time.monotonic() - started < 3
+
+
+async def test_a_page_that_waits_for_its_pictures_gets_on(reader: Reader, origin: Origin) -> None:
+    script = (
+        "const image = new Image(); image.onload = () => image.decode().then(() => "
+        f"{{ root.innerHTML = {BODY!r} }}); image.src = '/picture.png'"
+    )
+    _, page = await seconds(reader, origin.route("/pictures", app(script, "")))
+    assert page.markdown.count(TEXT.strip()) == 12

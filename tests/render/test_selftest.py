@@ -14,7 +14,7 @@ from service.settings import Settings
 from tests.conftest import loopback
 from tests.origin import Origin
 
-OPEN = Settings.model_validate({"render": {"network_namespace": "off"}})
+OPEN = Settings.model_validate({"render": {"network_namespace": "never"}})
 
 
 class Leaky(Browser):
@@ -35,7 +35,7 @@ async def test_a_leak_is_found() -> None:
         await browser.aclose()
 
 
-@pytest.mark.parametrize("mode", ["required", "off"])
+@pytest.mark.parametrize("mode", ["required", "never"])
 async def test_a_tight_browser_passes(mode: str) -> None:
     settings = Settings.model_validate({"render": {"network_namespace": mode}})
     browser = await Browser.start(settings, find(None))
@@ -47,7 +47,7 @@ async def test_a_tight_browser_passes(mode: str) -> None:
 
 async def test_a_reader_whose_browser_leaks_renders_nothing(origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.render.keeper.Browser", Leaky)
-    settings = loopback(origin.port, render={"network_namespace": "off"})
+    settings = loopback(origin.port, render={"network_namespace": "never"})
     async with Reader(settings) as reader:
         with pytest.raises(Failure) as caught:
             await reader.read(origin.url("/normal"), render="always")
@@ -58,7 +58,7 @@ async def test_a_reader_whose_browser_leaks_renders_nothing(origin: Origin, monk
             await reader.read(origin.route("/a", "<article><p>" + "words of it " * 20), render=True)
         ).tier == "static"
         assert origin.paths().count("/normal") == 0
-    boot = loopback(origin.port, render={"network_namespace": "off", "start": "boot"})
+    boot = loopback(origin.port, render={"network_namespace": "never", "start": "boot"})
     with pytest.raises(Failure, match="forbidden address"):
         async with Reader(boot):
             pytest.fail("a service must not start with a browser that leaks")

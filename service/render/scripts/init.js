@@ -22,6 +22,15 @@ for (const name of Object.keys(console)) if (typeof console[name] === "function"
   });
 }
 
+// Images are off, and off, tell nobody that they came: a page that waits for one would wait for ever.
+{
+  const later = setTimeout;
+  const source = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
+  const set = function (value) { source.set.call(this, value); later(() => this.dispatchEvent(new Event("load"))); };
+  Object.defineProperty(HTMLImageElement.prototype, "src", { ...source, set });
+  HTMLImageElement.prototype.decode = () => Promise.resolve();
+}
+
 // Whether this page can still change by itself: it cannot once it waits for no timer and no frame to be drawn, and has
 // nothing open that may bring text or wake it. Asked by the event `bonmun-idle`, which is cancelled to say so. A page that lies
 // is read earlier or later, and no other.

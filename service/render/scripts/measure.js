@@ -25,7 +25,8 @@
     type: getter(Document.prototype, "contentType")(document),
     loaded: ready !== "loading",
     // init.js answers; a frame has timers of its own, for which nobody answers here.
-    idle: ready === "complete" && frames.length === 0 && Document.prototype.getAnimations.call(document).length === 0
+    idle: ready === "complete" && frames.length === 0
+      && Document.prototype.querySelector.call(document, "meta[http-equiv=refresh i]") === null && Document.prototype.getAnimations.call(document).length === 0
       && !EventTarget.prototype.dispatchEvent.call(globalThis, new Event("bonmun-idle", { cancelable: true })),
   };
 }
