@@ -21,16 +21,30 @@ async def within(seconds: float, call: Coroutine[Any, Any, T], *ends: asyncio.Fu
     task = asyncio.ensure_future(call)
     try:
         await asyncio.wait({task, *ends}, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
+        failed = task.done() and (task.cancelled() or task.exception() is not None)
+        if task.done() and not failed:
             return task.result()
-        for end in ends:
+        for end in ends:  # before the call's own failure, which may be no more than their consequence
             if end.done():
                 end.result()
+        if failed:
+            return task.result()
         raise TimeoutError
     finally:
         if not task.done():
             task.add_done_callback(_consume)
             task.cancel()
+
+
+async def readable(descriptor: int) -> None:
+    """Until there is something to read, or a process that this descriptor stands for has ended."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(descriptor, ready.cancel)
+    try:
+        await asyncio.wait({ready})
+    finally:
+        loop.remove_reader(descriptor)
 
 
 def _consume(task: asyncio.Future[Any]) -> None:

@@ -54,6 +54,8 @@ class Browser:
         self._user_agent = settings.render.user_agent
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._chromium.on("disconnected", lambda _: self.kill())
+        self._watching = asyncio.ensure_future(driver.ended())
+        self._watching.add_done_callback(lambda _: self.kill())
 
     @classmethod
     async def start(cls, settings: Settings, executable: Path) -> Browser:

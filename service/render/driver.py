@@ -7,11 +7,11 @@ import logging
 import os
 import signal
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 from playwright.async_api import Playwright, async_playwright
 
-from service.render.bounded import within
+from service.render.bounded import readable, within
 from service.render.launch import StartFailed
 
 _log = logging.getLogger("bonmun.render")
@@ -36,16 +36,39 @@ class Driver:
             self.playwright = await within(START_SECONDS, self._manager.start())
         except Exception as error:  # Playwright says so by a bare one when Node does not run, for want of a library
             raise StartFailed(f"Playwright's driver does not start: {error or 'no answer'}") from error
+        self._silence()
         return self
 
     @property
     def pid(self) -> int | None:
-        """The process, while it runs: not in Playwright's interface, whose version is pinned."""
+        """The process, while it runs."""
         return self._process.pid if self._process.returncode is None else None
+
+    def _silence(self) -> None:
+        """Playwright keeps an error for whoever waits for its connection; when a driver is killed, nobody does."""
+        error = self._transport.on_error_future
+        error.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+    async def ended(self) -> None:
+        """Until the process has ended, which Playwright does not tell those who wait for its answers."""
+        pid = self.pid
+        if pid is None:
+            return
+        process = os.pidfd_open(pid)  # asyncio's own wait also waits for the pipes
+        try:
+            await readable(process)
+        finally:
+            os.close(process)
 
     @property
     def _process(self) -> asyncio.subprocess.Process:
-        return self._manager._client._transport._proc  # type: ignore[union-attr]
+        process: asyncio.subprocess.Process = self._transport._proc
+        return process
+
+    @property
+    def _transport(self) -> Any:
+        """Not in Playwright's interface, whose version is pinned."""
+        return self._manager._client._transport  # type: ignore[union-attr]
 
     async def stop(self) -> None:
         """Stop it; kill it when it does not."""

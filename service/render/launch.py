@@ -24,6 +24,7 @@ from typing import Any, Self
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright
 
+from service.render.bounded import readable
 from service.settings import Settings
 
 _log = logging.getLogger("bonmun.render")
@@ -134,7 +135,7 @@ class Leash:
             if self._control is None:
                 raise ConnectionError("the browser was not started")
             await asyncio.get_running_loop().sock_sendall(self._control, b"l")
-            await _readable(self._control)
+            await readable(self._control.fileno())
             _, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
             if not descriptors:
                 raise ConnectionError("the browser is gone")
@@ -278,14 +279,3 @@ def _first_line(message: str) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     telling = [line for line in lines if "ERROR" in line or "FATAL" in line or "error while loading" in line]
     return (telling or lines or ["no reason given"])[0][:300]
-
-
-async def _readable(source: socket.socket) -> None:
-    """Until there is something to read."""
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(source.fileno(), ready.cancel)
-    try:
-        await asyncio.wait({ready})
-    finally:
-        loop.remove_reader(source.fileno())

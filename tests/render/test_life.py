@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -48,6 +48,11 @@ def leader() -> int:
     found = [pid for pid in children(os.getpid()) if "supervisor.py" in command(pid)]
     assert len(found) == 1, found
     return found[0]
+
+
+def driver() -> int:
+    """Playwright's driver, the supervisor's parent."""
+    return next(pid for pid in children(os.getpid()) if "run-driver" in command(pid))
 
 
 def chromium() -> int:
@@ -100,15 +105,15 @@ async def test_what_confines_a_renderer(origin: Origin) -> None:
         assert reader.render_state.details["sandbox"] == reader.render_state.details["network_namespace"] == "on"
 
 
-async def test_a_request_whose_browser_is_killed_is_tried_again(origin: Origin) -> None:
+@pytest.mark.parametrize("victim", [chromium, leader, driver], ids=lambda victim: victim.__name__)
+async def test_a_request_whose_browser_is_killed_is_tried_again(origin: Origin, victim: Callable[[], int]) -> None:
     async with reading(origin) as reader:
         await render(reader, origin.url("/normal"))
-        for victim in (chromium, leader):
-            slow = [asyncio.ensure_future(render(reader, origin.route(f"/slow/{n}", SLOW))) for n in range(3)]
-            await asyncio.sleep(0.5)
-            os.kill(victim(), signal.SIGKILL)
-            answers = await asyncio.gather(*slow)
-            assert all(isinstance(answer, Page) for answer in answers), answers
+        slow = [asyncio.ensure_future(render(reader, origin.route(f"/slow/{n}", SLOW))) for n in range(3)]
+        await asyncio.sleep(0.5)
+        os.kill(victim(), signal.SIGKILL)
+        answers = await asyncio.gather(*slow)
+        assert all(isinstance(answer, Page) for answer in answers), answers
         assert isinstance(await render(reader, origin.url("/normal")), Page)
 
 
