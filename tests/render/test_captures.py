@@ -26,7 +26,7 @@ ELSEWHERE = "http://elsewhere.example"
 SECONDS = 10.0
 """Budget of a page; one that is to fail is waited for until its end."""
 
-FAILURE_SECONDS = 6.0
+FAILURE_SECONDS = 4.0
 """Budget of a page that is to fail: nothing comes later than that."""
 
 ENDLESS = ("render-scroll-endless",)

@@ -15,7 +15,7 @@ from tests.hostile import BROKEN, bomb, coded, repeats, sends
 from tests.origin import Origin
 from tests.render.hostile import BODY, BUSY, HUNGRY, STREAM, TEXT, WORKER
 
-SECONDS = 3.5
+SECONDS = 3.0
 GRACE = 1.0
 
 

@@ -294,11 +294,11 @@ async def test_a_page_that_floods_the_driver_spoils_no_other(origin: Origin) -> 
         await render(reader, origin.url("/normal"))
 
         async def floods() -> None:
-            for _ in range(3):
+            for _ in range(2):
                 await render(reader, flood, 4)
 
         flooding = asyncio.ensure_future(floods())
-        for _ in range(6):
+        for _ in range(4):
             answer = await render(reader, origin.route("/slow", SLOW), 8)
             assert isinstance(answer, Page), answer
         await flooding
