@@ -177,15 +177,15 @@ class Reader:
             if not snapshot.is_document:
                 raise NotRendered
             rendered = 1e3 * (time.perf_counter() - started)
-            found = {"url": snapshot.url, "content_type": "text/html; charset=utf-8", "status": snapshot.status}
             end = deadline + (GRACE_SECONDS if snapshot.last else 0)
             try:
-                page = await self._in_time(snapshot.html.encode("utf-8", "replace"), {**found, **options}, end)
+                page = await self._page(_response(snapshot), end, options)
             except Failure as failure:
                 if not snapshot.last and _is_curable(failure):
                     return None  # not yet: its scripts are still at it
-                failure.retry_after = retry_after(snapshot.headers) if failure.retryable else None
-                raise (_unfinished(snapshot) if isinstance(failure, NoBody) else None) or failure from None
+                if isinstance(failure, NoBody) and snapshot.spent is not None:
+                    raise _unfinished(snapshot.spent, snapshot.url) from None
+                raise
             timings = {"render": rendered, **page.timings}
             return replace(page, tier="rendered", truncated=page.truncated or snapshot.truncated, timings=timings)
 
@@ -234,13 +234,23 @@ def _given(outcome: Page | Failure) -> Page:
     return outcome
 
 
-def _unfinished(snapshot: Snapshot) -> Failure | None:
+def _response(snapshot: Snapshot) -> Response:
+    """A rendered document as what an origin might have answered."""
+    return Response(
+        url=snapshot.url,
+        status=snapshot.status,
+        content_type="text/html; charset=utf-8",
+        headers=snapshot.headers,
+        body=snapshot.html.encode("utf-8", "replace"),
+        truncated=snapshot.truncated,
+    )
+
+
+def _unfinished(spent: str, url: str) -> Failure:
     """Why a page without a body may have one: its budget was spent first."""
-    if snapshot.spent == "seconds":
-        return UpstreamTimeout("The time budget was spent before the page had a body.", reason="deadline")
-    if snapshot.spent is not None:
-        return ExtractFailed(f"The page used up its {snapshot.spent} before it had a body.", reason=snapshot.spent)
-    return None
+    if spent == "seconds":
+        return UpstreamTimeout("The time budget was spent before the page had a body.", reason="deadline", url=url)
+    return ExtractFailed(f"The page used up its {spent} before it had a body.", reason=spent, url=url)
 
 
 def _is_curable(failure: Failure) -> bool:

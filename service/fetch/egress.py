@@ -215,11 +215,8 @@ class Lane:
     def _spend(self, count: int) -> None:
         self.costs.bytes += count
         if self.costs.bytes > self._limits.max_bytes:
-            self._overspent("bytes")
-
-    def _overspent(self, budget: str) -> None:
-        self.stop(budget)
-        raise UpstreamError("The page costs more than one page may.", reason=budget)
+            self.stop("bytes")
+            raise UpstreamError("The page costs more than one page may.", reason="bytes")
 
 
 class _Client:

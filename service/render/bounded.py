@@ -10,13 +10,15 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from playwright.async_api import Error
+
 T = TypeVar("T")
 
 
 async def within(seconds: float, call: Coroutine[Any, Any, T], *ends: asyncio.Future[Any]) -> T:
     """The call's result, unless `seconds` pass or one of `ends` comes first: then the call is abandoned.
 
-    Raises `TimeoutError`, or what the end holds.
+    Raises `TimeoutError`, what the end holds, or what the call raises, which for a driver that has died is an `Error`.
     """
     task = asyncio.ensure_future(call)
     try:
@@ -28,12 +30,22 @@ async def within(seconds: float, call: Coroutine[Any, Any, T], *ends: asyncio.Fu
             if end.done():
                 end.result()
         if failed:
-            return task.result()
+            return _result(task)
         raise TimeoutError
     finally:
         if not task.done():
             task.add_done_callback(_consume)
             task.cancel()
+
+
+def _result(task: asyncio.Future[T]) -> T:
+    try:
+        return task.result()
+    except Exception as error:
+        # Playwright and uvloop say that the pipe to a driver is gone by exceptions of no class of their own.
+        if type(error) in (Exception, RuntimeError):
+            raise Error(str(error)) from error
+        raise
 
 
 async def readable(descriptor: int) -> None:

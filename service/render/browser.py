@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from playwright.async_api import BrowserContext, Error
 
@@ -115,7 +115,7 @@ class Browser:
             raise
         return page
 
-    async def listener(self) -> Any:
+    async def listener(self) -> socket.socket:
         """A listening socket that this browser can reach."""
         return await self._leash.listener()
 
@@ -147,7 +147,6 @@ class OpenPage:
         self._egress = egress
         self._lane: Lane | None = None
         self._making: asyncio.Task[BrowserContext] | None = None
-        self._context: BrowserContext | None = None
         self.tab: Tab
         self.closed: asyncio.Task[None] | None = None
 
@@ -158,8 +157,8 @@ class OpenPage:
         try:
             self._lane = await self._egress.open(await within(STEP_SECONDS, browser.listener(), browser.gone))
             self._making = asyncio.ensure_future(browser.context(self._lane.port))
-            self._context = await within(STEP_SECONDS, self._made(), browser.gone)
-            self.tab = Tab(self._context, self._lane, settings, deadline, browser.gone)
+            context = await within(STEP_SECONDS, self._made(), browser.gone)
+            self.tab = Tab(context, self._lane, settings, deadline, browser.gone)
             await within(STEP_SECONDS, self.tab.open(), browser.gone)
         except (TimeoutError, OSError, Error) as error:
             # What takes milliseconds did not come: nothing else will from this browser.

@@ -1,7 +1,7 @@
 """Starting Chromium so that it cannot be turned against its host: who it runs as, with which flags, in which network.
 
-`Launch` is one start: a private folder with the control socket, the supervisor's environment, Chromium's flags.
-Its `Leash` is the end that the service holds: it asks for listeners inside the browser's network and kills.
+`start` makes a private folder with a control socket, and has the supervisor start Chromium. The `Leash` is the end that
+the service holds: it asks for listeners inside the browser's network, and kills.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import os
 import pwd
 import shutil
@@ -26,8 +25,6 @@ from playwright.async_api import Error, Playwright
 
 from service.render.bounded import readable
 from service.settings import Settings
-
-_log = logging.getLogger("bonmun.render")
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 

@@ -182,16 +182,16 @@ class Tab:
             now = self._clock()
             idle = idle + 1 if seen["idle"] and not self._traffic.pending and self._traffic.is_settled else 0
             idle_since = idle_since if idle else now
-            self._over = now - idle_since >= render.quiet_seconds  # what is not there by now never comes
-            if self._over:
-                return wait_for is not None and not seen["matched"]
             if seen["chars"] + seen["linked"] > self._chars + self._linked:
                 self._chars, self._linked, grown = seen["chars"], seen["linked"], now
             if seen["loaded"] and (seen["type"] not in HTML or _is_final(self._traffic.status)):
                 return False
             if seen["loaded"] and await self._unroll(seen["height"]):
-                idle, grown = 0, grown and self._clock()
+                idle, idle_since, grown = 0, self._clock(), grown and self._clock()
                 continue
+            self._over = idle >= IDLE_LOOKS and now - idle_since >= render.quiet_seconds
+            if self._over:  # what is not there by now never comes
+                return wait_for is not None and not seen["matched"]
             if wait_for is not None:
                 if seen["matched"] and grown is not None:
                     self._since = now

@@ -18,6 +18,7 @@ from service.fetch.guard import Guard
 from service.fetch.network import PinnedBackend
 from service.render.bounded import within
 from service.render.browser import Browser
+from service.render.launch import StartFailed
 from service.settings import Settings
 
 PROBE_SECONDS = 0.3
@@ -79,7 +80,9 @@ class _Canary(asyncio.DatagramProtocol):
 
 
 async def check(browser: Browser, settings: Settings) -> None:
-    """Raises `Leak` when anything gets out of this browser, and `TimeoutError` or `OSError` when it cannot be said."""
+    """Raises `Leak` when anything gets out of this browser; `StartFailed`, `TimeoutError` or `OSError` when nobody can
+    say.
+    """
     canary = _Canary()
     server = await asyncio.start_server(canary.accepted, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -95,7 +98,7 @@ async def check(browser: Browser, settings: Settings) -> None:
     if canary.hits:
         raise Leak(f"a forbidden address was reached from inside the browser, by {', '.join(sorted(set(canary.hits)))}")
     if not proxied:
-        raise Leak("a page's requests do not come to its proxy")
+        raise StartFailed("the self-test failed: a page's requests do not come to its proxy")
 
 
 async def _control(canary: _Canary, port: int) -> None:

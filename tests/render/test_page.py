@@ -349,3 +349,20 @@ async def test_a_page_that_waits_for_its_pictures_gets_on(reader: Reader, origin
     )
     _, page = await seconds(reader, origin.route("/pictures", app(script, "")))
     assert page.markdown.count(TEXT.strip()) == 12
+
+
+POLICY = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'"}
+
+
+async def test_a_page_that_forbids_eval_is_watched_and_muted_all_the_same(patient: Reader, origin: Origin) -> None:
+    took, page = await seconds(patient, origin.route("/policy", app(""), headers=POLICY))
+    assert took < QUIET, "the script that says whether a page can change has run"
+    flood = "setInterval(() => { for (let i = 0; i < 1000; i++) console.log('x'.repeat(1000)); })"
+    _, page = await seconds(patient, origin.route("/policy", app(flood), headers=POLICY))
+    assert page.markdown.count(TEXT.strip()) == 12
+
+
+async def test_our_script_takes_no_name_from_a_page(reader: Reader, origin: Origin) -> None:
+    own = "let mute = 1, replace = 2, waiting = 3, open = 4;"
+    _, page = await seconds(reader, origin.route("/names", app("").replace("<div", f"<script>{own}</script><div", 1)))
+    assert page.markdown.count(TEXT.strip()) == 12

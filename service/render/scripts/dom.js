@@ -5,7 +5,6 @@ const method = (proto, name) => Function.prototype.call.bind(proto[name]);
 const nodeType = getter(Node.prototype, "nodeType");
 const firstChild = getter(Node.prototype, "firstChild");
 const nextSibling = getter(Node.prototype, "nextSibling");
-const parentNode = getter(Node.prototype, "parentNode");
 const baseURI = getter(Node.prototype, "baseURI");
 const data = getter(CharacterData.prototype, "data");
 const localName = getter(Element.prototype, "localName");
@@ -17,7 +16,7 @@ const namespace = getter(Element.prototype, "namespaceURI");
 const iframeDocument = getter(HTMLIFrameElement.prototype, "contentDocument");
 const framesetDocument = getter(HTMLFrameElement.prototype, "contentDocument");
 
-const ELEMENT = 1, TEXT = 3, DOCUMENT = 9, FRAGMENT = 11;
+const ELEMENT = 1, TEXT = 3;
 
 // By name, not by `instanceof`: the elements of a frame are of another realm.
 const isHtml = (node) => namespace(node) === "http://www.w3.org/1999/xhtml";
@@ -34,10 +33,10 @@ const frameDocument = (node) => {
 const isVisible = (node) =>
   checkVisibility(node, { visibilityProperty: true }) || getComputedStyle(node).display === "contents";
 
-// Without a box, by whatever rule of a style sheet; a frame also by being too small to read.
-// Elements that no style sheet shows are not unseen: what they say is for machines, or for who draws their parent.
+// Never with a box, and not unseen for it: what they say is for machines, or for who draws their parent.
 const BOXLESS = new Set(["html", "head", "base", "link", "meta", "title", "script", "area", "param", "source", "track", "rp"]);
 const MIN_FRAME = 50; // CSS pixels
+// Without a box, by whatever rule of a style sheet; a frame also by being too small to read.
 const isUnseen = (node, framed) => {
   const name = localName(node);
   if (BOXLESS.has(name)) return false;

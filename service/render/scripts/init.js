@@ -1,12 +1,13 @@
 // Runs before any script of every document. What is taken away opens sockets past the proxy, opens windows nobody reads,
 // or sends messages nobody reads through the driver: console lines made it grow by 350 MiB in one page.
-for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "SharedWorker", "BroadcastChannel"]) delete globalThis[name];
+for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "SharedWorker",
+  "BroadcastChannel"]) delete globalThis[name];
 globalThis.open = () => null;
-const MUTE = `
-for (const name of ["error", "unhandledrejection"]) addEventListener(name, (event) => event.preventDefault(), true);
-for (const name of Object.keys(console)) if (typeof console[name] === "function") console[name] = () => undefined;
-`;
-(0, eval)(MUTE);
+const mute = () => {
+  for (const name of ["error", "unhandledrejection"]) addEventListener(name, (event) => event.preventDefault(), true);
+  for (const name of Object.keys(console)) if (typeof console[name] === "function") console[name] = () => undefined;
+};
+mute();
 // A worker is muted as well, and has no workers of its own: one that wrote to its console held up every other page.
 {
   const MAX_WORKERS = 8;
@@ -16,7 +17,7 @@ for (const name of Object.keys(console)) if (typeof console[name] === "function"
       if (++workers > MAX_WORKERS) return new EventTarget();
       const address = JSON.stringify(new URL(url, document.baseURI).href);
       const load = options?.type === "module" ? `import(${address});` : `importScripts(${address});`;
-      const own = new Blob([MUTE, "delete self.Worker;", load], { type: "text/javascript" });
+      const own = new Blob([`(${mute})();`, "delete self.Worker;", load], { type: "text/javascript" });
       return Reflect.construct(target, [URL.createObjectURL(own), { name: options?.name }], made);
     },
   });
@@ -32,8 +33,8 @@ for (const name of Object.keys(console)) if (typeof console[name] === "function"
 }
 
 // Whether this page can still change by itself: it cannot once it waits for no timer and no frame to be drawn, and has
-// nothing open that may bring text or wake it. Asked by the event `bonmun-idle`, which is cancelled to say so. A page that lies
-// is read earlier or later, and no other.
+// nothing open that may bring text or wake it. Asked by the event `bonmun-idle`, which is cancelled to say so. A page
+// that lies is read earlier or later, and no other.
 {
   const replace = (name, trap) => { if (name in globalThis) globalThis[name] = new Proxy(globalThis[name], trap); };
   const waiting = { timer: new Set(), frame: new Set(), idle: new Set() };
@@ -50,7 +51,9 @@ for (const name of Object.keys(console)) if (typeof console[name] === "function"
       return id;
     },
   });
-  const cancel = (kind) => ({ apply(target, self, given) { waiting[kind].delete(given[0]); return Reflect.apply(target, self, given); } });
+  const cancel = (kind) => ({
+    apply(target, self, given) { waiting[kind].delete(given[0]); return Reflect.apply(target, self, given); },
+  });
   const opens = { construct(target, given, made) { open = true; return Reflect.construct(target, given, made); } };
   replace("setTimeout", once("timer", false));
   replace("setInterval", once("timer", true));

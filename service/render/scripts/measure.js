@@ -26,7 +26,8 @@
     loaded: ready !== "loading",
     // init.js answers; a frame has timers of its own, for which nobody answers here.
     idle: ready === "complete" && frames.length === 0
-      && Document.prototype.querySelector.call(document, "meta[http-equiv=refresh i]") === null && Document.prototype.getAnimations.call(document).length === 0
+      && Document.prototype.querySelector.call(document, "meta[http-equiv=refresh i]") === null
+      && Document.prototype.getAnimations.call(document).length === 0
       && !EventTarget.prototype.dispatchEvent.call(globalThis, new Event("bonmun-idle", { cancelable: true })),
   };
 }
