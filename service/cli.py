@@ -1,4 +1,4 @@
-"""The command line: `bonmun serve`, `read`, `extract`, `explain`, `capture`, `config`.
+"""The command line: `bonmun serve`, `read`, `extract`, `explain`, `capture`, `tune`, `config`.
 
 Markdown goes to standard output, everything else to standard error. Each failure has its own exit
 status (`Failure.exit_status`); sysexits name the rest: a wrong setting is 78, output that cannot be
@@ -27,7 +27,7 @@ from service.page import Candidate, Page
 from service.reader import Reader
 from service.settings import Settings, SettingsError, load
 
-EX_UNAVAILABLE, EX_IOERR, EX_CONFIG = 69, 74, 78
+EX_DATAERR, EX_UNAVAILABLE, EX_IOERR, EX_CONFIG = 65, 69, 74, 78
 SECTIONS = ("html", "text", "links", "images", "media", "metadata", "explain")
 
 
@@ -126,12 +126,17 @@ def _explain(options: argparse.Namespace, settings: Settings) -> int:
 
         async def read() -> Page:
             async with Reader(settings) as reader:
-                return await reader.read(options.source)
+                return await reader.read(options.source, explain=True)
 
         page = asyncio.run(read())
     else:
-        page = extract(_input(options.source), options.url, settings=settings)
+        page = extract(_input(options.source), options.url, explain=True, settings=settings)
     print(_table(page.explain, settings))
+    for block in page.blocks:
+        print(f"\n{'kept' if block.kept else 'left'}  {block.likely:.3f}  {block.element[:60]}  {block.text}")
+        if block.rule:
+            print(f"      rule: {block.rule}")
+        print("      " + "  ".join(f"{e.weight:+.2f} {e.name}={e.value:g}" for e in block.evidence))
     print(f"\nbody from: {page.source}   kind: {page.kind}   characters: {len(page.text)}", file=sys.stderr)
     return 0
 
@@ -139,6 +144,30 @@ def _explain(options: argparse.Namespace, settings: Settings) -> int:
 def _capture(options: argparse.Namespace, settings: Settings) -> int:
     folder = asyncio.run(write_capture(options.url, Path(options.into), settings))
     print(folder)
+    return 0
+
+
+def _tune(options: argparse.Namespace, settings: Settings) -> int:
+    try:
+        from service.tune import CorpusError, tune  # its libraries are no part of the service
+    except ModuleNotFoundError as error:
+        print(f"bonmun: `tune` needs {error.name}: install the extra, `pip install bonmun[tune]`", file=sys.stderr)
+        return EX_UNAVAILABLE
+    try:
+        report = tune(
+            [Path(folder) for folder in options.corpus],
+            Path(options.output),
+            folds=options.folds,
+            settings=settings,
+            say=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+    except CorpusError as error:
+        print(f"bonmun: {error}", file=sys.stderr)
+        return EX_DATAERR
+    for corpus, kinds in report.f1.items():
+        print(f"{corpus}: F1 on unseen sites {kinds['all'][0]:.4f}, spread between folds {report.spread[corpus]:.4f}")
+        print("   " + "  ".join(f"{kind} {f1:.3f} ({pages})" for kind, (f1, pages) in kinds.items() if kind != "all"))
+        print(f"   kind named right on {report.agreement[corpus]['all'][0]:.1%}")
     return 0
 
 
@@ -237,7 +266,7 @@ def _parser() -> argparse.ArgumentParser:
             "--tables", choices=("markdown", "html"), default="markdown", help="how tables are written"
         )
 
-    explain = commands.add_parser("explain", help="show the candidates for the body and their scores")
+    explain = commands.add_parser("explain", help="show the candidates for the body, and how every block was judged")
     explain.add_argument("source", metavar="FILE|URL")
     explain.add_argument("--url", help="the page's address, for a file")
     explain.set_defaults(run=_explain)
@@ -247,13 +276,27 @@ def _parser() -> argparse.ArgumentParser:
     capture.add_argument("--into", metavar="DIR", default="captures", help="folder of captures (default: captures)")
     capture.set_defaults(run=_capture)
 
+    tuning = commands.add_parser("tune", help="fit the models to labelled pages")
+    tuning.add_argument("corpus", metavar="CORPUS", nargs="+", help="folder with truth.jsonl.gz and pages/")
+    tuning.add_argument(
+        "--output", "-o", metavar="DIR", default="weights", help="folder of the weights (default: weights)"
+    )
+    tuning.add_argument("--folds", type=_folds, default=5, help="parts of the cross-validation (default: 5)")
+    tuning.set_defaults(run=_tune)
+
     config = commands.add_parser("config", help="check the settings and show them as they are in force")
     config.set_defaults(run=_config)
 
-    for command in (serve, read, from_file, explain, capture, config):
+    for command in (serve, read, from_file, explain, capture, tuning, config):
         # Also after the command; left out there, the one before it stays.
         command.add_argument("--config", metavar="FILE", default=argparse.SUPPRESS, help="settings file")
     return parser
+
+
+def _folds(text: str) -> int:
+    if not text.isdecimal() or not 2 <= int(text) <= 20:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of folds from 2 to 20")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

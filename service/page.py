@@ -59,11 +59,33 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A feature of a block, its value, and what it added to the block's log-odds of being body."""
+
+    name: str
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text as it was judged: `likely` is the model's probability, `rule` what overruled it, if any did."""
+
+    text: str
+    element: str
+    likely: float
+    kept: bool
+    rule: str | None
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """The main content of one page.
 
     `markdown`, `text` and `html` are three faces of the same clean tree. `source` says where the
     body was found: `body` (the markup), `payload:NAME` (data inside the page) or `description`.
+    `blocks` is every block of the page as it was judged, where the caller asked to have it explained.
     `url` is the final address, after redirects, or None when a caller gave only bytes.
     """
 
@@ -83,5 +105,6 @@ class Page:
     images: tuple[Image, ...] = ()
     media: tuple[Media, ...] = ()
     explain: tuple[Candidate, ...] = ()
+    blocks: tuple[Block, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
     """Milliseconds by stage: fetch, render, extract, convert."""

@@ -92,9 +92,11 @@ class Reader:
         wait_for: str | None = None,
         tables: Tables = "markdown",
         timeout: float | None = None,
+        explain: bool = False,
     ) -> Page:
         """The main content of the page at `url`, within `timeout` seconds (clamped to `limits.total_seconds`).
 
+        `explain` also tells how every block of the page was judged (`Page.blocks`).
         Raises a `Failure`: see the README's table.
         """
         mode = self.settings.render.default if render is None else render
@@ -106,7 +108,7 @@ class Reader:
             )
         started = time.perf_counter()
         deadline = asyncio.get_running_loop().time() + self.effective_timeout(timeout)
-        options = {"selector": selector, "tables": tables}
+        options = {"selector": selector, "tables": tables, "explain": explain}
         if mode == "always":
             try:
                 return await self._read_rendered(url, deadline, options, wait_for)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 PREFIX = "BONMUN_"
 _HOST_PATTERN = re.compile(r"[A-Za-z0-9_.*?-]+")  # names as they are looked up: ASCII, punycode
@@ -121,6 +121,15 @@ class Extraction(Section):
     link_discount: float = Field(1.2, ge=0)
     bot_wall_chars: int = Field(3000, ge=0)
     dead_page_chars: int = Field(1500, ge=0)
+    weights: Path | None = None
+
+    @field_validator("weights")
+    @classmethod
+    def _holds_weights(cls, folder: Path | None) -> Path | None:
+        for name in ("blocks.npz", "kinds.npz") if folder else ():
+            if not (Path(folder or ".") / name).is_file():
+                raise ValueError(f"no {name} in {folder}: not a folder that `bonmun tune` wrote")
+        return folder
 
 
 class Workers(Section):

@@ -6,6 +6,7 @@ same answer.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,26 +16,27 @@ from lxml.cssselect import CSSSelector, SelectorError
 from lxml.etree import _Element as HtmlElement
 
 from service.extraction import documents, metadata, payload
-from service.extraction.blocks import assemble
+from service.extraction.assembly import leave_only
+from service.extraction.choice import ENOUGH_CHARS, choose
 from service.extraction.clean import Clean, clean
-from service.extraction.comments import remove_comments
 from service.extraction.decode import decode
-from service.extraction.density import Counts, Measures, measure, rank
-from service.extraction.dom import parse, visible_chars
-from service.extraction.explain import candidates
+from service.extraction.dom import parse
+from service.extraction.explain import candidates, judged
 from service.extraction.facts import Facts
 from service.extraction.facts import read as read_facts
-from service.extraction.kind import declared_kind, kind_of
+from service.extraction.kind import declared_kind
 from service.extraction.markdown import to_html, to_markdown, to_text
 from service.extraction.noise import prune
 from service.extraction.notice import names_of, notice_of
 from service.extraction.refresh import find_refresh
+from service.extraction.segment import cut
 from service.extraction.sniff import sniff
 from service.extraction.status import failure_of_status
+from service.extraction.streamed import put_in_place
 from service.extraction.urls import base_of
 from service.extraction.walls import failure_of_page
 from service.failures import ExtractFailed, Failure, InvalidRequest
-from service.page import Candidate, Kind, Page, Tables
+from service.page import Block, Candidate, Kind, Page, Tables
 from service.settings import Settings
 
 _SETTINGS = Settings()
@@ -48,18 +50,19 @@ def extract(
     status: int = 200,
     selector: str | None = None,
     tables: Tables = "markdown",
+    explain: bool = False,
     settings: Settings | None = None,
 ) -> Page:
     """The main content of a page, from its bytes or text.
 
     `url` resolves addresses, `content_type` is the HTTP header, `status` the origin's answer; a CSS
-    `selector` overrides the choice of the body. Raises `ExtractFailed`, `BlockedBySite`,
-    `PageNotFound`, `UnsupportedContent`, `UpstreamError` (a 5xx `status`) or `InvalidRequest`
-    (a wrong `selector`). The input is never changed.
+    `selector` overrides the choice of the body; `explain` also tells how every block was judged.
+    Raises `ExtractFailed`, `BlockedBySite`, `PageNotFound`, `UnsupportedContent`, `UpstreamError` (a 5xx
+    `status`) or `InvalidRequest` (a wrong `selector`). The input is never changed.
     """
     settings = settings or _SETTINGS
     try:
-        return _extract(html, url, content_type, status, selector, tables, settings)
+        return _extract(html, url, content_type, status, selector, tables, explain, settings)
     except Failure as failure:
         failure.url = failure.url or url
         raise
@@ -72,6 +75,7 @@ def _extract(
     status: int,
     selector: str | None,
     tables: Tables,
+    explain: bool,
     settings: Settings,
 ) -> Page:
     started = time.perf_counter()
@@ -87,38 +91,39 @@ def _extract(
     refresh = find_refresh(root, base)
     data = payload.scripts(root)
     declared = declared_kind(root, facts, url)
+    put_in_place(root)
     prune(root)
     failure = failure_of_page(root, facts.title, source, status, settings.extraction)
     if failure is not None:
         raise failure
 
-    if declared != "forum":
-        remove_comments(root)
-    measures = measure(root)
-    ranked = rank(root, measures, settings.extraction)
-    explained = candidates(ranked, measures)
-    parts = _selected(root, selector) if selector else []
-    if not parts and ranked:
-        parts = assemble(ranked[0][1], measures, settings.extraction)
-    chosen = clean(parts, base)
-    counts = _counts(parts, measures)
-    where = "body"
-
+    blocks = cut(root)
+    choice = choose(blocks, facts, url, declared, settings.extraction)
+    explained = candidates(choice), judged(choice, settings.extraction.weights) if explain else ()
     # A short post is normal, an empty one is none; a post may be what its page's title repeats.
     social = declared == "social"
-    least = 1 if social else settings.extraction.min_body_chars
     names = frozenset[str]() if social else names_of(facts, url)
+    is_shell = social and notice_of(root, facts.title, names_of(facts, url), 1) is not None
+    parts = _selected(root, selector) if selector else leave_only(blocks, choice.kept)
+    chosen = clean(parts, base)
+    where = "body"
+
+    least = 1 if social else settings.extraction.min_body_chars
     notice = None if selector else notice_of(chosen.root, facts.title, names, least)
     if not selector and (notice or _chars(chosen) < least):
-        other = _elsewhere(data, facts, base, max(0 if notice else _chars(chosen), least // 2))
+        # What a page full of text describes, and is of no kind, is its site.
+        enough = math.inf if not (declared or notice) and blocks.chars.sum() >= ENOUGH_CHARS else least // 2
+        other = _elsewhere(data, facts, base, max(0 if notice else _chars(chosen), enough))
         found = ((w, b) for w, b in other if not notice_of(b.root, facts.title, names, least))
         if (first := next(found, None)) is not None:
             where, chosen = first
-            counts = Counts(_chars(chosen), _chars(chosen))
-        elif not (social and _is_post(notice, root, facts, url)):
-            reason = notice or f"{visible_chars(root)} visible characters"
+        elif not (social and notice and notice.startswith("loading") and not is_shell):
+            # "Loading…" is what a post says, on a page that says more; an app's shell says nothing else.
+            reason = notice or f"{blocks.chars.sum()} visible characters"
             raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
-    return _page(chosen, facts, declared, counts, where, url, base, tables, explained, started)
+    # What a script would have shown as the body is a text of the site's own.
+    kind: Kind = "article" if where.startswith("payload") else choice.kind or "page"
+    return _page(chosen, facts, kind, where, url, base, tables, explained, started)
 
 
 class NoBody(ExtractFailed):
@@ -139,13 +144,12 @@ class NoBody(ExtractFailed):
 def _page(
     chosen: Clean,
     facts: Facts,
-    declared: Kind | None,
-    counts: Counts,
+    kind: Kind,
     source: str,
     url: str | None,
     base: str | None,
     tables: Tables,
-    explained: tuple[Candidate, ...],
+    explained: tuple[tuple[Candidate, ...], tuple[Block, ...]],
     started: float,
 ) -> Page:
     extracted = time.perf_counter()
@@ -156,12 +160,11 @@ def _page(
     html, text = to_html(chosen.root), to_text(chosen.root)
     images = chosen.images_with_captions()
     links = chosen.links()
-    items = sum(1 for link in links if len(link.text) > 15)
     page = Page(
         url=url,
         title=title,
         site=site,
-        kind=kind_of(declared, counts, items),
+        kind=kind,
         markdown="",
         text=text,
         html=html,
@@ -171,7 +174,8 @@ def _page(
         links=links,
         images=images,
         media=chosen.media,
-        explain=explained,
+        explain=explained[0],
+        blocks=explained[1],
     )
     markdown = to_markdown(html, chosen.root, tables)
     timings = {"extract": 1e3 * (extracted - started), "convert": 1e3 * (time.perf_counter() - extracted)}
@@ -186,7 +190,8 @@ def _document(
     failure = failure_of_status(status)
     if failure is not None:
         raise failure
-    facts, kind = Facts(), "page"
+    facts = Facts()
+    kind: Kind = "page"
     if form == "feed":
         element, title, link = documents.from_feed(body, content_type)
         facts, kind = Facts(title=title or "", meta={"og:site_name": title} if title else {}), "feed"
@@ -198,7 +203,7 @@ def _document(
         chosen = clean([documents.from_json(text) if form == "json" else documents.from_text(text)], url)
         if form == "markdown":
             facts.title = documents.markdown_title(text) or ""
-    page = _page(chosen, facts, kind, Counts(), "body", url, url, tables, (), started)  # type: ignore[arg-type]
+    page = _page(chosen, facts, kind, "body", url, url, tables, ((), ()), started)
     return replace(page, markdown=text.strip()) if form == "markdown" and text else page
 
 
@@ -213,7 +218,7 @@ def _selected(root: HtmlElement, selector: str) -> list[HtmlElement]:
     return [element for element in found if element not in inside]
 
 
-def _elsewhere(data: list[HtmlElement], facts: Facts, base: str | None, enough: int) -> Iterator[tuple[str, Clean]]:
+def _elsewhere(data: list[HtmlElement], facts: Facts, base: str | None, enough: float) -> Iterator[tuple[str, Clean]]:
     """Bodies that are not in the mark-up, and where they come from: the payload, a description longer than `enough`."""
     found = payload.read(data, facts)
     if found is not None:
@@ -221,17 +226,6 @@ def _elsewhere(data: list[HtmlElement], facts: Facts, base: str | None, enough: 
     description = metadata.metadata_of(facts, base).description or ""
     if len(description) > enough:
         yield "description", clean([documents.from_text(description)], base)
-
-
-def _is_post(notice: str | None, root: HtmlElement, facts: Facts, url: str | None) -> bool:
-    """Whether a notice is what a post says: "Loading…", on a page that says more; an app's shell says nothing else."""
-    told = bool(notice and notice.startswith("loading"))
-    return told and notice_of(root, facts.title, names_of(facts, url), 1) is None
-
-
-def _counts(parts: list[HtmlElement], measures: Measures) -> Counts:
-    known = [measures[part] for part in parts if part in measures]
-    return Counts(*(sum(getattr(c, name) for c in known) for name in ("chars", "p_chars", "link_chars", "links")))
 
 
 def _chars(chosen: Clean) -> int:

@@ -1,53 +1,52 @@
-"""Reader comments: body on a forum, noise under an article or a post. Removed before scoring, where they may win."""
+"""Reader comments: body on a forum, noise under an article or a post."""
 
 from __future__ import annotations
 
-from lxml.etree import _Element as HtmlElement
+import numpy as np
+from numpy.typing import NDArray
 
-from service.extraction.dom import drop, text_of, tokens
-from service.extraction.hints import COMMENTS
+from service.extraction.dom import words
+from service.extraction.segment import Blocks
+
+NAMES = frozenset(
+    ("comment comments responses commentlist commentary reply replies respond disqus discussion livefyre").split()
+)
+"""Words in the class or id of comment sections."""
 
 REST_CHARS = 250
 """Visible characters that must remain; without them the "comments" are the body (a name alone deletes nothing)."""
 
 _SECTIONS = frozenset(("div", "section", "ul", "ol", "aside", "article", "table"))
 _REMARKS = frozenset(("form", "time", "textarea"))
+_ITEMS = frozenset(("li", "div", "article"))
 
 
-def remove_comments(root: HtmlElement) -> None:
-    """Drop the comment sections of a page that is no forum."""
-    sections = [e for e in root.iter() if e.tag in _SECTIONS and e.attrib and _is_named(e)]
-    if not sections:
-        return
-    outer: list[HtmlElement] = []
-    inside: set[HtmlElement] = set()
-    for element in sections:  # document order: an ancestor comes first
-        if element in inside:
+def in_comments(blocks: Blocks) -> NDArray[np.bool_]:
+    """Which blocks are in comment sections; none where hardly any text would be left."""
+    found = np.zeros(len(blocks), bool)
+    chars = blocks.inside(blocks.chars)
+    end = 0
+    for i, attributes in enumerate(blocks.attributes):
+        if i < end or blocks.tags[i] not in _SECTIONS or ("class" not in attributes and "id" not in attributes):
             continue
-        outer.append(element)
-        inside.update(element.iterdescendants())
-    outer = [element for element in outer if _holds_remarks(element)]
-    rest = len(text_of(root)) - sum(len(text_of(element)) for element in outer)
-    if rest < REST_CHARS:
-        return
-    for element in outer:
-        drop(element)
+        if NAMES.isdisjoint(words(f"{attributes.get('class') or ''} {attributes.get('id') or ''}")):
+            continue
+        end = int(blocks.end[i])
+        if _holds_remarks(blocks, i, float(chars[i])):
+            found[blocks.first[i] : blocks.last[i]] = True
+    return found if blocks.chars[~found].sum() >= REST_CHARS else np.zeros(len(blocks), bool)
 
 
-def _is_named(element: HtmlElement) -> bool:
-    if "class" not in element.attrib and "id" not in element.attrib:
-        return False
-    return not COMMENTS.isdisjoint(tokens(element))
-
-
-def _holds_remarks(element: HtmlElement) -> bool:
+def _holds_remarks(blocks: Blocks, i: int, chars: float) -> bool:
     """Evidence beside the name: items of equal build, dates, a form to write in, or only a little text."""
-    if next(element.iter(*_REMARKS), None) is not None:
+    if chars < REST_CHARS:
         return True
-    if len(text_of(element)) < REST_CHARS:
-        return True
-    builds: dict[str, int] = {}
-    for child in element.iterdescendants("li", "div", "article"):
-        build = f"{child.tag} {child.get('class')}"
-        builds[build] = builds.get(build, 0) + 1
+    builds: dict[tuple[str, str | None], int] = {}
+    for j in range(i + 1, int(blocks.end[i])):
+        tag = blocks.tags[j]
+        if tag in _REMARKS:
+            return True
+        if tag in _ITEMS:
+            build = tag, blocks.attributes[j].get("class")
+            builds[build] = builds.get(build, 0) + 1
     return max(builds.values(), default=0) >= 2

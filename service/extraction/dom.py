@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
@@ -184,7 +185,7 @@ def drop(element: HtmlElement) -> None:
     parent.remove(element)
 
 
-def tokens(element: HtmlElement) -> list[str]:
+def tokens(element: HtmlElement) -> tuple[str, ...]:
     """The lower-case words of an element's class and id: `postBody-main` gives `post`, `body`, `main`."""
     return words(f"{element.get('class') or ''} {element.get('id') or ''}")
 
@@ -192,6 +193,7 @@ def tokens(element: HtmlElement) -> list[str]:
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
-def words(name: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def words(name: str) -> tuple[str, ...]:
     """Split a camelCase, snake_case or kebab-case name into lower-case words."""
-    return [word.lower() for word in _WORD.findall(name)]
+    return tuple([word.lower() for word in _WORD.findall(name)])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 from lxml.etree import _Element as HtmlElement
 
+from service.extraction.comments import NAMES as COMMENTS
 from service.extraction.density import Counts
 from service.extraction.dom import tokens
+from service.extraction.evidence import Evidence
 from service.extraction.facts import Facts
-from service.extraction.hints import COMMENTS
 from service.extraction.metadata import ARTICLES
+from service.extraction.trees import Trees
 from service.page import Kind
 
 _FORUM_SOFTWARE = re.compile(
@@ -33,8 +36,27 @@ _THREAD_ADDRESS = re.compile(
 FORUM_POSTS = 2
 """Posts of equal build from which a page with a thread's name is a forum's."""
 
+THIN_CHARS = 1000
+"""Visible characters under which a page says too little to be judged by: of 6 such pages of wcxb that declare a kind
+all are of that kind, and the model names one of them right."""
+
 ARTICLE_CHARS = 400
-"""Visible characters of prose from which an undeclared page is an article."""
+"""Visible characters outside links from which such a page is an article, if it declares nothing."""
+
+FEED_LINKS, FEED_LINK_SHARE = 8, 0.3
+"""Links, and share of the text in them, from which it is a list of them."""
+
+AS: dict[str, Kind] = {
+    "article": "article",
+    "documentation": "documentation",
+    "forum": "forum",
+    "product": "product",
+    "collection": "feed",
+    "listing": "feed",
+    "feed": "feed",
+    "service": "page",
+}
+"""The kinds of labelled pages as kinds of answers: shelves of goods and lists of texts are feeds."""
 
 
 def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | None:
@@ -57,14 +79,39 @@ def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | No
     return "forum" if _is_thread(root, url) else None
 
 
-def kind_of(declared: Kind | None, body: Counts, items: int) -> Kind:
-    """The final kind: what was declared, else by the body's prose and by the linked `items` it lists."""
-    if declared is not None:
-        return declared
-    if items >= 8 and body.link_share > 0.3:
+def probabilities(judge: Trees, traits: dict[str, float]) -> dict[str, float]:
+    """How likely a page is of each of the kinds that a model was fitted to."""
+    raw = judge(np.asarray([[traits.get(name, 0.0) for name in judge.names]], np.float32))[0]
+    power = np.exp(raw - raw.max())
+    return dict(zip(judge.outputs, (power / power.sum()).tolist(), strict=True))
+
+
+def tell(found: Evidence, kinds: dict[str, float]) -> None:
+    """Add the kinds to what is known of every block: what is body depends on the kind of page."""
+    for name, likely in sorted(kinds.items()):
+        found.add(f"kind:{name}", likely)
+
+
+def decided(declared: Kind | None, kinds: dict[str, float], page: Counts) -> Kind:
+    """The kind of a page: a declared post is one, a page with hardly any text what it declares; else what is likely.
+
+    `kinds` are the model's `probabilities`, `page` what all of the page counts.
+    """
+    if declared == "social":
+        return "social"
+    if page.chars < THIN_CHARS:
+        return declared or _thin(page)
+    together: dict[Kind, float] = {}
+    for name, likely in kinds.items():
+        kind = AS.get(name, "page")
+        together[kind] = together.get(kind, 0.0) + likely
+    return max(together, key=lambda kind: together[kind])
+
+
+def _thin(page: Counts) -> Kind:
+    if page.links >= FEED_LINKS and page.link_share > FEED_LINK_SHARE:
         return "feed"
-    prose = body.chars - body.link_chars
-    return "article" if prose >= ARTICLE_CHARS and body.link_share < 0.25 else "page"
+    return "article" if page.chars - page.link_chars >= ARTICLE_CHARS else "page"
 
 
 def _has_itemtype(root: HtmlElement, *names: str) -> bool:

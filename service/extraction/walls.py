@@ -80,9 +80,15 @@ def size(text: str) -> int:
     return len(_NO_LETTER.sub("", text)) + len(_WIDE.findall(text))
 
 
-def _letters(root: HtmlElement) -> int:
-    """Letters of the visible text: a challenge's obfuscated script, shown as text, is no prose."""
-    return sum(len(_NO_LETTER.sub("", text)) for text in root.itertext())
+def _is_short(root: HtmlElement, most: int) -> bool:
+    """Whether the visible text has at most so many letters: an obfuscated script, shown as text, is no prose."""
+    letters = 0
+    for text in root.itertext():
+        if not text.isspace():
+            letters += len(_NO_LETTER.sub("", text))
+            if letters > most:
+                return False
+    return True
 
 
 def fold(text: str) -> str:
@@ -96,7 +102,7 @@ def failure_of_page(root: HtmlElement, title: str, html: str, status: int, weigh
     Long pages are no walls. A refusal (401, 403 and the other 4xx) that comes with more text than any wall
     has is a page whose origin answers oddly, and is read; missing pages and 5xx are failures whatever they say.
     """
-    if _letters(root) <= weights.bot_wall_chars:
+    if _is_short(root, weights.bot_wall_chars):
         return wall_of(title, text_lines(root), html, status, weights) or failure_of_status(status)
     failure = failure_of_status(status)
     return None if isinstance(failure, BlockedBySite) else failure

@@ -88,4 +88,4 @@ def test_text_helpers() -> None:
     assert collapse(" a \n b\u00a0c\t") == "a b\u00a0c"
     assert text_of(tree("<div>a<p>b</p>c<br>d<b>e</b>f</div>")) == "a b c def"
     assert text_lines(tree("<title>t</title><div>a<p>b</p>c</div>")) == ["a", "b", "c"]
-    assert words("postBody-main HTMLText x_2") == ["post", "body", "main", "html", "text", "x", "2"]
+    assert words("postBody-main HTMLText x_2") == ("post", "body", "main", "html", "text", "x", "2")

@@ -145,13 +145,14 @@ def test_nesting_is_bounded(tag: str) -> None:
 )
 @pytest.mark.parametrize("around", ["p", "pre", "ul", "div", "blockquote", "td"])
 def test_writing_is_linear(piece: str, around: str) -> None:
-    spent = []
-    for count in (5_000, 10_000):
+    def spent(count: int) -> float:
         page = f"<table><tr><{around}>" if around == "td" else f"<{around}>"
         started = time.perf_counter()
         faces(page + "".join(piece.format(number) for number in range(count)))
-        spent.append(time.perf_counter() - started)
-    assert spent[1] < 3 * spent[0] + 0.1
+        return time.perf_counter() - started
+
+    # A busy machine slows one run and not the other: the quickest of three is what counts.
+    assert any(spent(10_000) < 3 * spent(5_000) + 0.1 for _ in range(3))
 
 
 @pytest.mark.parametrize(

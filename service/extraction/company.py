@@ -1,0 +1,180 @@
+"""What a block's company says: teasers and date lines go, gaps in a body are closed, a table stays whole.
+
+Each rule stands for a measured shape (its capture is named) that blocks judged one by one get wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.extraction.evidence import signatures
+from service.extraction.segment import Blocks, Floats
+from service.page import Kind
+
+GAP_LIKELY = 0.3
+"""Probability from which a block between two blocks of the body, in the container of one of them, is body too."""
+
+GAP_WORDS = 60
+"""Words up to which blocks in a row are such a gap."""
+
+ALIKE, ALIKE_LIKELY = 0.6, 0.15
+"""Share of the words in a thread's blocks of one build that must be body for the rest of them to be; and how likely."""
+
+LISTED = 0.5
+"""Share of link text from which a list is one of links."""
+
+WHOLE = 0.5
+"""Share of the words of a table or a listing from which all of it is body (`markdown-table-in-layout-cell`)."""
+
+DATELINE_CHARS = 48
+"""Longest block that is looked at as a date line: a label, a date, a time."""
+
+TEASER_CHARS = 450
+"""Longest teaser: a short element whose only heading is a link. `widget-articles` has 23 of at most 345 characters."""
+
+TEASERS = 3
+"""Teasers side by side from which they are a list of other pages."""
+
+LIKELY, PROSE_CHARS = 0.5, 1000
+"""Probability from which a block counts as body; characters of such blocks that must stand outside comments
+or teasers: without them those are the body (7 articles of wcxb are written in a container named as comments are)."""
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_LISTS = frozenset(("ul", "ol", "dl"))
+_DATED_TAGS = frozenset(("p", "div", "section", "span", "time", "header"))
+_TEASER_TAGS = frozenset(("article", "li", "div", "section"))
+_DATELINE = re.compile(
+    r"^\W*(?:[^\W\d]{1,12}[\s:]*){0,2}"
+    r"(?:\d{4}\s*[-./年년]\s*\d{1,2}\s*[-./月월]\s*\d{1,2}\s*[日일]?"
+    r"|[^\W\d]{3,9}\.? \d{1,2},? \d{4}|\d{1,2}\.? [^\W\d]{3,9}\.? \d{4})"
+    r"[\s.,T]*(?:\(?[^\W\d]{1,3}\)?\s*)?(?:\d{1,2}\s*[:時시]\s*\d{1,2}\s*[分분]?(?::\d{2})?\s*[^\W\d]{0,4})?\W*$"
+)
+
+
+def others(blocks: Blocks, likely: Floats, comments: NDArray[np.bool_], kind: Kind) -> NDArray[np.bool_]:
+    """Which blocks are no body, however likely: reader comments and teasers beside a body, an article's date lines.
+
+    Comments are the body of a forum, teasers that of a page of teasers: where little else is likely they stay.
+    """
+    found = np.zeros(len(blocks), bool)
+    if kind != "forum" and _is_enough(blocks, likely, ~comments):
+        found |= comments
+    if kind != "article":
+        return found
+    teasers = _teasers(blocks)
+    if _is_enough(blocks, likely, ~teasers):
+        found |= teasers
+    for number in np.flatnonzero(blocks.chars <= DATELINE_CHARS).tolist():
+        if _DATELINE.match(" ".join(blocks.texts[number].split())) and blocks.tags[blocks.home[number]] in _DATED_TAGS:
+            found[number] = True
+    return found
+
+
+def _is_enough(blocks: Blocks, likely: Floats, among: NDArray[np.bool_]) -> bool:
+    """Whether the body is likely to be `among` these blocks."""
+    body = np.where(likely >= LIKELY, blocks.chars, 0)
+    return bool(body[among].sum() >= PROSE_CHARS)
+
+
+def joined(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats, kind: Kind) -> NDArray[np.bool_]:
+    """The chosen blocks, and what belongs to them: a thread's other posts, a text's gaps, the rest of a table.
+
+    The body of a list of things is made of pieces: there a gap is none.
+    """
+    result = chosen.copy()
+    if kind in ("feed", "product"):
+        return result
+    if kind == "forum":
+        _with_the_alike(blocks, result, likely)
+    else:
+        _with_gaps(blocks, result, likely)
+    _with_what_is_whole(blocks, result)
+    return result
+
+
+def _with_the_alike(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats) -> None:
+    """Blocks built like others that are nearly all body (`forum-thread`: a short post)."""
+    build = signatures(blocks)
+    body = np.bincount(build, np.where(chosen, blocks.words, 0))
+    chosen |= (likely >= ALIKE_LIKELY) & (body >= ALIKE * np.maximum(1, np.bincount(build, blocks.words)))[build]
+
+
+def _with_gaps(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats) -> None:
+    kept = np.flatnonzero(chosen).tolist()
+    for before, after in pairwise(kept):
+        gap = slice(before + 1, after)
+        if after - before < 2 or blocks.words[gap].sum() > GAP_WORDS or not likely[gap].all():
+            continue
+        if likely[gap].min() >= GAP_LIKELY or _belongs(blocks, before, after):
+            chosen[gap] = True
+
+
+def _belongs(blocks: Blocks, before: int, after: int) -> bool:
+    """Whether all blocks of a gap are, in the container of the two around it, what prose is made of.
+
+    That is: paragraphs and terms without links (`paragraph-class-gdpr`, `markdown-headings-with-anchors`), a list of
+    little link text or that a colon before it announces (`markdown-lists`), a table with header cells
+    (`markdown-table-of-links`).
+    """
+    container = {int(blocks.up[blocks.home[before]]), int(blocks.up[blocks.home[after]])}
+    announced = blocks.texts[before].rstrip().endswith((":", "："))
+    for number in range(before + 1, after):
+        node = int(blocks.home[number])
+        while node >= 0 and int(blocks.up[node]) not in container:
+            node = int(blocks.up[node])
+        if node < 0:
+            return False
+        tags = blocks.tags[node : int(blocks.end[node])]
+        held = slice(int(blocks.first[node]), int(blocks.last[node]))
+        if blocks.tags[node] in ("p", "dt"):
+            fits = not blocks.links[number]
+        elif blocks.tags[node] in _LISTS:
+            fits = announced or bool(blocks.link_chars[held].sum() < LISTED * blocks.chars[held].sum())
+        else:
+            fits = "table" in tags and "th" in tags
+        if not fits:
+            return False
+    return True
+
+
+def _with_what_is_whole(blocks: Blocks, chosen: NDArray[np.bool_]) -> None:
+    for i, tag in enumerate(blocks.tags):
+        if tag not in ("table", "pre"):
+            continue
+        held = slice(int(blocks.first[i]), int(blocks.last[i]))
+        words = blocks.words[held]
+        # A table around a table lays out a page; so does one with a cell as long as an article.
+        if "table" in blocks.tags[i + 1 : int(blocks.end[i])] or not words.any():
+            continue
+        if words[chosen[held]].sum() >= WHOLE * words.sum():
+            chosen[held] = True
+
+
+def _teasers(blocks: Blocks) -> NDArray[np.bool_]:
+    """Blocks in teasers that stand side by side."""
+    chars = blocks.inside(blocks.chars)
+    groups: dict[int, list[int]] = {}
+    headings = np.concatenate(([0], np.cumsum([tag in _HEADINGS for tag in blocks.tags])))
+    alone = headings[blocks.end] - headings[:-1] == 1
+    for i in np.flatnonzero(alone & (chars > 0) & (chars <= TEASER_CHARS)).tolist():
+        if blocks.tags[i] in _TEASER_TAGS and _is_linked(blocks, i):
+            groups.setdefault(int(blocks.parent[i]), []).append(i)
+    teasers = np.zeros(len(blocks), bool)
+    for group in groups.values():
+        if len(group) >= TEASERS:
+            for i in group:
+                teasers[blocks.first[i] : blocks.last[i]] = True
+    return teasers
+
+
+def _is_linked(blocks: Blocks, i: int) -> bool:
+    """Whether the one heading inside an element is, or stands in, a link."""
+    span = range(i, int(blocks.end[i]))
+    heading = next(j for j in span if blocks.tags[j] in _HEADINGS)
+    if "a" in blocks.tags[heading : int(blocks.end[heading])]:
+        return True
+    return any(ancestor.tag == "a" for ancestor in blocks.elements[heading].iterancestors())

@@ -1,0 +1,53 @@
+"""What a page says it is about, and how much of that a block says, too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.extraction.evidence.features import FAR, Evidence
+from service.extraction.facts import Facts
+from service.extraction.segment import Blocks
+
+LONGEST = 600
+"""Characters of the longest block that is compared with the title and the description."""
+
+TITLED = 0.4
+"""Share of words in common with the title from which a block may be the title."""
+
+_TOKEN = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class Subject:
+    """The title and the description that a page declares."""
+
+    title: str = ""
+    description: str = ""
+
+    @classmethod
+    def of(cls, facts: Facts) -> Subject:
+        """What a page's `<title>` and `<meta>` say."""
+        return cls(facts.title, facts.meta.get("og:description") or facts.meta.get("description") or "")
+
+
+def subject_of_blocks(found: Evidence, blocks: Blocks, subject: Subject) -> None:
+    """Words that a block has in common with the title and the description, and its distance from the title."""
+    title = set(_TOKEN.findall(subject.title.lower()))
+    description = set(_TOKEN.findall(subject.description.lower()))
+    titled, described = np.zeros(len(blocks)), np.zeros(len(blocks))
+    for i, text in enumerate(blocks.texts if title or description else ()):
+        words = set(_TOKEN.findall(text.lower())) if len(text) <= LONGEST else None
+        if not words:
+            continue
+        if title and not title.isdisjoint(words):
+            common = len(words & title)
+            titled[i] = common / (len(words) + len(title) - common)
+        if description and not description.isdisjoint(words):
+            described[i] = len(words & description) / min(len(words), len(description))
+    found.add("titled", titled)
+    found.add("described", described)
+    best = int(titled.argmax()) if len(titled) and titled.max() > TITLED else -1
+    found.add("since_title", np.arange(len(blocks)) - best if best >= 0 else -FAR)
