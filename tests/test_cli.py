@@ -89,6 +89,19 @@ def test_explain_shows_who_won() -> None:
     assert b"body from: body" in run.stderr
 
 
+def test_explain_tells_what_kept_or_dropped_every_block() -> None:
+    run = bonmun("explain", "captures/widget-articles/page.html")
+    _, *blocks = run.stdout.decode().split("\n\n")
+    first = blocks[0].splitlines()
+    assert (first[0].split()[0], "The Fenland Courier" in first[0]) == ("left", True)
+    assert sum(block.startswith("kept") for block in blocks) >= 15
+    assert any("rule: of others" in block for block in blocks)
+    for block in blocks:
+        name, value = block.splitlines()[-1].split()[1].split("=")
+        assert name.isprintable()
+        assert float(value) == float(value)  # a number, and not NaN
+
+
 def test_capture_writes_a_folder_that_the_tests_run(origin: Origin, tmp_path: Path) -> None:
     run = bonmun("capture", origin.route("/a", PAGE), "--into", str(tmp_path), origin=origin)
     assert run.returncode == 0, run.stderr

@@ -106,13 +106,13 @@ def cut(root: HtmlElement) -> Blocks:
     owner: list[int] = []  # the block of each
     flags: list[int] = []
     links: list[int] = []
-    stack: list[tuple[int, int, int]] = []  # element, block-level element, flags
+    outer: list[int] = []  # the flags around each element
     around, inside, current = -1, -1, 0
     is_open, breaks, due = False, 0, 0
 
     for event, element in etree.iterwalk(top, events=("start", "end")):
         tag = element.tag if event == "start" else tags[around]
-        is_block = tag in BLOCK or not stack
+        is_block = tag in BLOCK or around < 0
         if is_block:
             is_open = False
         elif tag == "br":
@@ -120,7 +120,7 @@ def cut(root: HtmlElement) -> Blocks:
             if breaks > 1:
                 is_open = False
         if event == "start":
-            stack.append((around, inside, current))
+            outer.append(current)
             elements.append(element)
             attributes.append(dict(items) if (items := element.items()) else _NONE)
             tags.append(tag)
@@ -142,8 +142,8 @@ def cut(root: HtmlElement) -> Blocks:
         else:
             last[around] = len(pieces)
             ends[around] = len(elements)
-            around, inside, current = stack.pop()
-            text = element.tail if stack else None
+            current, inside, around = outer[around], up[around], parent[around]
+            text = element.tail if around >= 0 else None
             tail = True
         if not text:
             continue

@@ -75,19 +75,19 @@ def _text(found: dict[str, float], blocks: Blocks, gathered: Evidence) -> None:
     for name, column in columns.items():
         if isinstance(column, float | int | np.number):
             found[name] = float(column)
-    for name in _AVERAGED:
-        column = np.asarray(columns[name], np.float64)
-        found[f"mean:{name}"] = column.mean()
-        if inside.any():
-            found[f"winner_mean:{name}"] = column[inside].mean()
-            found[f"winner_sum:{name}"] = column[inside].sum()
+    averaged = np.stack([np.broadcast_to(columns[name], len(blocks)) for name in _AVERAGED]).astype(np.float64)
+    found.update(zip([f"mean:{name}" for name in _AVERAGED], averaged.mean(axis=1).tolist(), strict=True))
+    if inside.any():
+        averaged = averaged[:, inside]
+        found.update(zip([f"winner_mean:{name}" for name in _AVERAGED], averaged.mean(axis=1).tolist(), strict=True))
+        found.update(zip([f"winner_sum:{name}" for name in _AVERAGED], averaged.sum(axis=1).tolist(), strict=True))
     for group in _COVERED:
         under = np.asarray(columns[f"{group}_levels"]) < 99
         found[f"share:{group}"] = chars[under].sum() / max(1, chars.sum())
         found[f"winner_share:{group}"] = chars[under & inside].sum() / max(1, chars[inside].sum())
-    for q in _QUANTILES:
-        found[f"chars:{q}"] = float(np.quantile(chars, q))
-        found[f"winner_chars:{q}"] = float(np.quantile(chars[inside], q)) if inside.any() else 0.0
+    for name, values in (("chars", chars), ("winner_chars", chars[inside])):
+        quantiles = np.quantile(values, _QUANTILES).tolist() if len(values) else [0.0] * len(_QUANTILES)
+        found.update((f"{name}:{q}", value) for q, value in zip(_QUANTILES, quantiles, strict=True))
 
 
 def _names(found: dict[str, float], blocks: Blocks, names: Names) -> None:
@@ -96,9 +96,10 @@ def _names(found: dict[str, float], blocks: Blocks, names: Names) -> None:
     shares = ((before[blocks.last] - before[blocks.first]) / max(1, int(before[-1]))).tolist()
     largest: dict[str, float] = {}
     numbers: dict[str, int] = {}
-    for name, share, with_text in zip(names, shares, (blocks.first < blocks.last).tolist(), strict=True):
-        if name and with_text:
-            largest[name] = max(largest.get(name, 0.0), share)
+    for name, share in zip(names, shares, strict=True):
+        if name:
+            if share > largest.get(name, -1.0):
+                largest[name] = share
             numbers[name] = numbers.get(name, 0) + 1
     for name, share in largest.items():
         for word in read(name)[0]:

@@ -43,14 +43,11 @@ _TOKEN = re.compile(r"\w+")
 
 
 def names_of(blocks: Blocks) -> Names:
-    """What every element is called: its class, id, role and itemprop."""
-    names: list[str] = []
-    for attributes in blocks.attributes:
-        if attributes:
-            names.append(" ".join([attributes[key] for key in _NAMING if key in attributes]))
-        else:
-            names.append("")
-    return names
+    """What every element with text is called: its class, id, role and itemprop."""
+    return [
+        " ".join([attributes[key] for key in _NAMING if key in attributes]) if attributes and with_text else ""
+        for attributes, with_text in zip(blocks.attributes, (blocks.first < blocks.last).tolist(), strict=True)
+    ]
 
 
 def hints(found: Evidence, scene: Scene, names: Names) -> None:
@@ -58,8 +55,8 @@ def hints(found: Evidence, scene: Scene, names: Names) -> None:
     blocks = scene.blocks
     elements: dict[str, list[int]] = {name: [] for name in GROUPS}
     for i, name in enumerate(names):
-        if name:
-            for group in read(name)[1]:
+        if name and (hinted := read(name)[1]):
+            for group in hinted:
                 elements[group].append(i)
     first, last = blocks.first.tolist(), blocks.last.tolist()
     for group, numbers in elements.items():
@@ -71,8 +68,8 @@ def hints(found: Evidence, scene: Scene, names: Names) -> None:
         found.add(f"{group}_levels", np.where(known, scene.level[blocks.home] - scene.level[nearest], FAR))
         found.add(f"{group}_share", np.where(known, scene.e_chars[nearest] / scene.total, 0))
     in_panel = np.zeros(len(blocks), bool)  # what a reader has to open
-    for i, attributes in enumerate(blocks.attributes):
-        if attributes and first[i] < last[i] and hides(blocks.tags[i], attributes):
+    for i in [i for i, attributes in enumerate(blocks.attributes) if "hidden" in attributes or "style" in attributes]:
+        if hides(blocks.tags[i], blocks.attributes[i]):
             in_panel[first[i] : last[i]] = True
     found.add("in_panel", in_panel)
 
@@ -81,7 +78,7 @@ def marks_of(blocks: Blocks, names: Names, wanted: Container[str]) -> list[Mark]
     """The `wanted` words on a page as ranges of blocks: of names, of short texts, of headings."""
     marks: list[Mark] = []
     for name, first, last in zip(names, blocks.first.tolist(), blocks.last.tolist(), strict=True):
-        if name and first < last:
+        if name:
             marks.extend([(word, first, last) for word in read(name)[0] if word in wanted])
     heading, title = -1, frozenset[str]()
     for i, text in enumerate(blocks.texts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 import numpy as np
 
@@ -87,6 +88,12 @@ def signatures(blocks: Blocks) -> Ints:
     return np.asarray(result, np.int64)
 
 
+@lru_cache(maxsize=4096)
+def _first_word(name: str | None) -> str | None:
+    words = name.split(None, 1) if name else None
+    return words[0] if words else None
+
+
 def _cards(blocks: Blocks) -> tuple[Ints, Ints, Ints]:
     """(nearest, outermost) card around each block, -1 for none, and how often each element's build is repeated."""
     builds: dict[tuple[int, str, str | None], int] = {}
@@ -98,9 +105,7 @@ def _cards(blocks: Blocks) -> tuple[Ints, Ints, Ints]:
         if begin == end or tag in _NO_CARDS:
             keys.append(None)
             continue
-        name = attributes.get("class")
-        words = name.split(None, 1) if name else None
-        key = (above, tag, words[0] if words else None)
+        key = (above, tag, _first_word(attributes.get("class")))
         builds[key] = builds.get(key, 0) + 1
         keys.append(key)
     repeats = np.asarray([builds[key] if key else 0 for key in keys], np.int64)
