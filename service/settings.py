@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -126,9 +127,18 @@ class Extraction(Section):
     @field_validator("weights")
     @classmethod
     def _holds_weights(cls, folder: Path | None) -> Path | None:
-        for name in ("blocks.npz", "kinds.npz") if folder else ():
-            if not (Path(folder or ".") / name).is_file():
-                raise ValueError(f"no {name} in {folder}: not a folder that `bonmun tune` wrote")
+        from service.extraction import trees  # which needs these settings
+
+        for name, of_blocks in (("blocks.npz", True), ("kinds.npz", False)) if folder else ():
+            file = Path(folder or ".") / name
+            if not file.is_file():
+                raise ValueError(f"there is no {name}: not a folder that `bonmun tune` wrote")
+            try:
+                outputs = trees.load(file).outputs
+            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+                raise ValueError(f"{name} is no model: {error}") from error
+            if (outputs == ("body",)) != of_blocks:
+                raise ValueError(f"{name} holds the other model")
         return folder
 
 

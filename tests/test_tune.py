@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from service import cli, extract
-from service.extraction import trees
+from service.extraction import trees, weights
 from service.settings import SettingsError, load
 from service.tune.labels import by_body, by_snippets
 
@@ -61,8 +61,16 @@ def test_weights_from_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_folder_without_weights_is_no_setting(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"no blocks\.npz in .*not a folder that `bonmun tune` wrote"):
-        load(environ={"BONMUN_EXTRACTION__WEIGHTS": str(tmp_path)})
+    environ = {"BONMUN_EXTRACTION__WEIGHTS": str(tmp_path)}
+    with pytest.raises(SettingsError, match=r"there is no blocks\.npz: not a folder that `bonmun tune` wrote"):
+        load(environ=environ)
+    (tmp_path / "blocks.npz").write_bytes(b"no archive")
+    with pytest.raises(SettingsError, match=r"blocks\.npz is no model"):
+        load(environ=environ)
+    for name, other in (("blocks", "kinds"), ("kinds", "blocks")):
+        (tmp_path / f"{name}.npz").write_bytes((weights.HERE / f"{other}.npz").read_bytes())
+    with pytest.raises(SettingsError, match=r"blocks\.npz holds the other model"):
+        load(environ=environ)
 
 
 def test_no_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,15 +78,41 @@ def test_no_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{tmp_path} is no corpus" in capsys.readouterr().err
 
 
-def test_a_broken_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "truth.jsonl.gz").write_bytes(gzip.compress(b'{"id": "1"}\n{"id": '))
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b'{"id": ', "line 2 of truth.jsonl.gz"),
+        (b"[1]", "line 2 of truth.jsonl.gz: not an object"),
+        (b'{"id": "1", "url": 7}', "`url` is no string"),
+        (b'{"id": "1", "url": "http://[s1/"}', "`url`: Invalid IPv6 URL"),
+        (b'{"id": "1", "kind": "blog"}', "`kind` is 'blog', not one of article"),
+        (b'{"id": "1", "present": "x"}', "`present` is no list of strings"),
+        (b'{"id": "1", "body": "x"}', "there is no "),
+    ],
+)
+def test_a_wrong_line_is_named(line: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "truth.jsonl.gz").write_bytes(gzip.compress(b'{"id": "0"}\n' + line))
     assert cli.main(["tune", str(tmp_path)]) == 65
-    assert "line 2" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
 
 
-def test_too_few_sites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["tune", str(corpus(tmp_path / "pages", 1)), "-o", str(tmp_path / "w")]) == 65
-    assert "too few sites" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("sites", "change", "said"),
+    [
+        (1, {}, "too few sites in"),
+        (2, {"kind": None}, "has text, a `kind` and a `body`"),
+        (9, {"kind": "article"}, "too few kinds in"),
+        (9, {}, "too few pages in"),
+    ],
+)
+def test_too_little_to_learn_from(
+    sites: int, change: dict[str, str | None], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = corpus(tmp_path / "pages", sites) / "truth.jsonl.gz"
+    lines = [json.loads(line) | change for line in gzip.decompress(file.read_bytes()).splitlines()]
+    file.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    assert cli.main(["tune", str(tmp_path / "pages"), "--folds", "2", "-o", str(tmp_path / "w")]) == 65
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("folds", ["1", "x", "21"])

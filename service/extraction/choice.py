@@ -34,7 +34,7 @@ class Choice:
     """A page in blocks, and how each was judged.
 
     `ranked` are the (score, preorder number) of the candidates of the density formula, best first; `rows` the
-    features of the blocks; `likely` what the model says of each, `others` what is set aside whatever it says, `best`
+    features of the blocks; `likely` what the model says of each, `rules` what overruled it, `best`
     the best set of the rest, `kept` what is body in the end.
     """
 
@@ -43,7 +43,7 @@ class Choice:
     kind: Kind | None
     rows: NDArray[np.float32]
     likely: Floats
-    others: NDArray[np.bool_]
+    rules: company.Rules
     best: NDArray[np.bool_]
     kept: NDArray[np.bool_]
 
@@ -80,25 +80,24 @@ def choose(blocks: Blocks, facts: Facts, url: str | None, declared: Kind | None,
     found = gathered(blocks, facts, url, declared, settings, judge.wanted)
     if not found.ranked:
         none = np.zeros(len(blocks), bool)
-        return Choice(
-            blocks, [], declared, np.zeros((len(blocks), 0), np.float32), none.astype(float), none, none, none
-        )
+        return Choice(blocks, [], declared, np.zeros((len(blocks), 0), np.float32), none.astype(float), {}, none, none)
     kinds = kind.probabilities(weights.kinds(settings.weights), found.traits)
     kind.tell(found.evidence, kinds)
     rows = found.evidence.rows(found.marks, judge.names)
     likely: Floats = 1 / (1 + np.exp(-judge(rows)[:, 0]))
     decided = kind.decided(declared, kinds, counts_of(blocks, 0))
-    others = company.others(blocks, likely, found.comments, decided)
-    possible = np.where(others, 0, likely)
+    rules = company.others(blocks, likely, found.comments, decided)
+    possible = likely.copy()
+    possible[list(rules)] = 0
     best, expected = best_set(possible, blocks.words)
     if expected < HOPELESS and blocks.chars.sum() >= ENOUGH_CHARS:
-        return Choice(blocks, found.ranked, decided, rows, likely, others, best, np.zeros(len(blocks), bool))
-    kept = company.joined(blocks, best, possible, decided)
+        return Choice(blocks, found.ranked, decided, rows, likely, rules, best, np.zeros(len(blocks), bool))
+    kept = company.joined(blocks, best, possible, decided, rules)
     if blocks.chars[kept].sum() < settings.min_body_chars:  # a short page's heading is part of what little it says
         winner = found.ranked[0][1]
         held = slice(int(blocks.first[winner]), int(blocks.last[winner]))
         kept[held] |= possible[held] > (UNLIKELY if blocks.chars.sum() >= ENOUGH_CHARS else 0)
-    return Choice(blocks, found.ranked, decided, rows, likely, others, best, kept)
+    return Choice(blocks, found.ranked, decided, rows, likely, rules, best, kept)
 
 
 def best_set(likely: Floats, words: NDArray[np.int64]) -> tuple[NDArray[np.bool_], float]:

@@ -6,7 +6,7 @@ Each rule stands for a measured shape (its capture is named) that blocks judged 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,17 @@ LISTED = 0.5
 WHOLE = 0.5
 """Share of the words of a table or a listing from which all of it is body (`markdown-table-in-layout-cell`)."""
 
+DATELINES = 2
+"""Date lines up to which they are of the page; more are a chronology."""
+
 DATELINE_CHARS = 48
 """Longest block that is looked at as a date line: a label, a date, a time."""
+
+COPIED_BLOCKS, COPIED_CHARS = 3, 300
+"""Blocks in a row, and their length, from which what was said before is a copy: a story repeated for another screen."""
+
+QUOTED_CHARS = 80
+"""Length from which a text said before on a forum is a quotation."""
 
 TEASER_CHARS = 450
 """Longest teaser: a short element whose only heading is a link. `widget-articles` has 23 of at most 345 characters."""
@@ -42,6 +51,9 @@ TEASERS = 3
 LIKELY, PROSE_CHARS = 0.5, 1000
 """Probability from which a block counts as body; characters of such blocks that must stand outside comments
 or teasers: without them those are the body (7 articles of wcxb are written in a container named as comments are)."""
+
+Rules = dict[int, str]
+"""What overruled the model, by block."""
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _LISTS = frozenset(("ul", "ol", "dl"))
@@ -55,23 +67,31 @@ _DATELINE = re.compile(
 )
 
 
-def others(blocks: Blocks, likely: Floats, comments: NDArray[np.bool_], kind: Kind) -> NDArray[np.bool_]:
+def others(blocks: Blocks, likely: Floats, comments: NDArray[np.bool_], kind: Kind) -> Rules:
     """Which blocks are no body, however likely: reader comments and teasers beside a body, an article's date lines.
 
     Comments are the body of a forum, teasers that of a page of teasers: where little else is likely they stay.
     """
-    found = np.zeros(len(blocks), bool)
+    rules: Rules = {}
     if kind != "forum" and _is_enough(blocks, likely, ~comments):
-        found |= comments
+        rules.update(dict.fromkeys(np.flatnonzero(comments).tolist(), "a reader's comment"))
     if kind != "article":
-        return found
-    teasers = _teasers(blocks)
+        return rules
+    teasers = _teasers(blocks, likely)
     if _is_enough(blocks, likely, ~teasers):
-        found |= teasers
-    for number in np.flatnonzero(blocks.chars <= DATELINE_CHARS).tolist():
-        if _DATELINE.match(" ".join(blocks.texts[number].split())) and blocks.tags[blocks.home[number]] in _DATED_TAGS:
-            found[number] = True
-    return found
+        rules.update(dict.fromkeys(np.flatnonzero(teasers).tolist(), "a teaser"))
+    lines = [
+        number for number in np.flatnonzero(blocks.chars <= DATELINE_CHARS).tolist() if _is_dateline(blocks, number)
+    ]
+    if len(lines) <= DATELINES:
+        rules.update(dict.fromkeys(lines, "a date line"))
+    return rules
+
+
+def _is_dateline(blocks: Blocks, number: int) -> bool:
+    if blocks.tags[blocks.home[number]] not in _DATED_TAGS:
+        return False
+    return _DATELINE.match(" ".join(blocks.texts[number].split())) is not None
 
 
 def _is_enough(blocks: Blocks, likely: Floats, among: NDArray[np.bool_]) -> bool:
@@ -80,19 +100,31 @@ def _is_enough(blocks: Blocks, likely: Floats, among: NDArray[np.bool_]) -> bool
     return bool(body[among].sum() >= PROSE_CHARS)
 
 
-def joined(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats, kind: Kind) -> NDArray[np.bool_]:
+def joined(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats, kind: Kind, rules: Rules) -> NDArray[np.bool_]:
     """The chosen blocks, and what belongs to them: a thread's other posts, a text's gaps, the rest of a table.
 
-    The body of a list of things is made of pieces: there a gap is none.
+    The body of a list of things is made of pieces: there a gap is none. What is said twice is kept once. `rules` is
+    told of every block that is kept or dropped here.
     """
     result = chosen.copy()
     if kind in ("feed", "product"):
         return result
+    before = result.copy()
+
+    def tell(rule: str) -> None:
+        rules.update(dict.fromkeys(np.flatnonzero(result != before).tolist(), rule))
+        before[:] = result
+
     if kind == "forum":
         _with_the_alike(blocks, result, likely)
+        tell("built like the other posts")
     else:
         _with_gaps(blocks, result, likely)
+        tell("a gap in the body")
     _with_what_is_whole(blocks, result)
+    tell("the rest of a table or listing")
+    _without_copies(blocks, result, kind)
+    tell("said before")
     return result
 
 
@@ -154,9 +186,31 @@ def _with_what_is_whole(blocks: Blocks, chosen: NDArray[np.bool_]) -> None:
             chosen[held] = True
 
 
-def _teasers(blocks: Blocks) -> NDArray[np.bool_]:
-    """Blocks in teasers that stand side by side."""
+def _without_copies(blocks: Blocks, chosen: NDArray[np.bool_], kind: Kind) -> None:
+    """A text that stands on the page twice is kept once (`body-twice`); a post that another quotes, too."""
+    kept = np.flatnonzero(chosen).tolist()
+    texts = [" ".join(blocks.texts[number].split()) for number in kept]
+    again: list[bool] = []
+    seen: set[str] = set()
+    for text in texts:
+        again.append(text in seen)
+        seen.add(text)
+    start = 0
+    for is_copy, run in groupby(again):
+        end = start + len(list(run))
+        if is_copy and (
+            max(map(len, texts[start:end])) >= QUOTED_CHARS
+            if kind == "forum"
+            else end - start >= COPIED_BLOCKS and sum(map(len, texts[start:end])) >= COPIED_CHARS
+        ):
+            chosen[kept[start:end]] = False
+        start = end
+
+
+def _teasers(blocks: Blocks, likely: Floats) -> NDArray[np.bool_]:
+    """Blocks in teasers that stand side by side, and not in the text: what holds them holds no prose."""
     chars = blocks.inside(blocks.chars)
+    body = blocks.inside(np.where(likely >= LIKELY, blocks.chars, 0))
     groups: dict[int, list[int]] = {}
     headings = np.concatenate(([0], np.cumsum([tag in _HEADINGS for tag in blocks.tags])))
     alone = headings[blocks.end] - headings[:-1] == 1
@@ -164,17 +218,19 @@ def _teasers(blocks: Blocks) -> NDArray[np.bool_]:
         if blocks.tags[i] in _TEASER_TAGS and _is_linked(blocks, i):
             groups.setdefault(int(blocks.parent[i]), []).append(i)
     teasers = np.zeros(len(blocks), bool)
-    for group in groups.values():
-        if len(group) >= TEASERS:
-            for i in group:
-                teasers[blocks.first[i] : blocks.last[i]] = True
+    for parent, group in groups.items():
+        if len(group) < TEASERS or body[parent] - body[group].sum() >= PROSE_CHARS:
+            continue
+        for i in group:
+            teasers[blocks.first[i] : blocks.last[i]] = True
     return teasers
 
 
 def _is_linked(blocks: Blocks, i: int) -> bool:
-    """Whether the one heading inside an element is, or stands in, a link."""
+    """Whether the one heading inside an element is, or stands in, a link to another page."""
     span = range(i, int(blocks.end[i]))
     heading = next(j for j in span if blocks.tags[j] in _HEADINGS)
-    if "a" in blocks.tags[heading : int(blocks.end[heading])]:
-        return True
-    return any(ancestor.tag == "a" for ancestor in blocks.elements[heading].iterancestors())
+    inside = range(heading, int(blocks.end[heading]))
+    links = [blocks.elements[j] for j in inside if blocks.tags[j] == "a"]
+    links.extend(ancestor for ancestor in blocks.elements[heading].iterancestors("a"))
+    return any(not (link.get("href") or "#").startswith("#") for link in links)

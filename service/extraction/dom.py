@@ -139,16 +139,6 @@ def visible_chars(root: HtmlElement) -> int:
     return sum(sum(map(len, text.split())) for text in root.itertext())
 
 
-def has_chars(root: HtmlElement, least: int) -> bool:
-    """Whether a tree has at least so many characters that are no white space; stops reading when it has."""
-    chars = 0
-    for text in root.itertext():
-        chars += sum(map(len, text.split()))
-        if chars >= least:
-            return True
-    return least <= 0
-
-
 def text_lines(root: HtmlElement) -> list[str]:
     """The visible text of a tree, a line for each block that has any."""
     lines: list[str] = []

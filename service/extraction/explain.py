@@ -46,6 +46,7 @@ def judged(choice: Choice, folder: Path | None) -> tuple[Block, ...]:
         return ()
     judge = models.blocks(folder)
     weights = judge.contributions(choice.rows)
+    weights[:, (choice.rows == choice.rows[:1]).all(axis=0)] = 0  # what is said of the page tells no block from another
     blocks = choice.blocks
     found = []
     for number, text in enumerate(blocks.texts):
@@ -56,7 +57,7 @@ def judged(choice: Choice, folder: Path | None) -> tuple[Block, ...]:
                 element=_name(blocks.elements[blocks.home[number]]),
                 likely=round(float(choice.likely[number]), 3),
                 kept=bool(choice.kept[number]),
-                rule=_rule(choice, number),
+                rule=choice.rules.get(number),
                 evidence=tuple(
                     Evidence(
                         judge.names[i], round(float(choice.rows[number, i]), 3), round(float(weights[number, i]), 3)
@@ -67,14 +68,6 @@ def judged(choice: Choice, folder: Path | None) -> tuple[Block, ...]:
             )
         )
     return tuple(found)
-
-
-def _rule(choice: Choice, number: int) -> str | None:
-    if choice.others[number]:
-        return "of others: a comment, a teaser or a date line"
-    if choice.kept[number] and not choice.best[number]:
-        return "joined to its neighbours"
-    return None
 
 
 def _name(element: HtmlElement) -> str:

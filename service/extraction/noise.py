@@ -7,12 +7,14 @@ later, block by block. What a reader can open (a tab, an accordion's panel) is n
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
+from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import drop, has_chars, tokens, visible_chars
+from service.extraction.dom import tokens, visible_chars
 
 NEVER_TEXT = frozenset(
     (
@@ -21,6 +23,15 @@ NEVER_TEXT = frozenset(
     ).split()
 )
 """Elements whose content is no text of the page. `noscript` is not one: some forums keep the whole thread in it."""
+
+HEADED = 3
+"""Hidden elements of one build, each under a heading, from which they are an accordion's panels."""
+
+_GONE = "gone"
+# The tag of what is stripped in one go: dropped one by one, the texts between would be joined again and again.
+
+_RAW = ("iframe", "noembed")
+# What these hold is mark-up that a parser reads as text (HTML standard, 13.2.6.2).
 
 LABEL_CHARS = 300
 """Longest text taken for a visually hidden label; longer ones are content that a style sheet animates in."""
@@ -59,18 +70,32 @@ def prune(root: HtmlElement) -> None:
                 suspect = suspect or name != "class" or _names_a_label(value)
         if (suspect and (hides(element.tag, element.attrib) or _is_label(element))) or element.tag == "dialog":
             hidden.append(element)
-    opened = {e for e in hidden if _is_panel(e, controlled)}
-    for element in [*root.iter(*NEVER_TEXT), *(e for e in root.iter("button") if not _is_phrase(e))]:
-        drop(element)
+    builds = Counter(_build(e) for e in hidden if _is_headed(e))
+    opened = {e for e in hidden if _is_panel(e, controlled, builds)}
+    for frame in root.iter(*_RAW):
+        frame.text = None
+    for button in [e for e in root.iter("button") if not _is_phrase(e)]:
+        button.tag = _GONE
+    etree.strip_elements(root, *NEVER_TEXT, _GONE, with_tail=False)
+    hidden = [e for e in hidden if e not in opened and not (e.tag == "dialog" and "open" in e.attrib)]
+    total = visible_chars(root) if hidden else 0
     for element in hidden:
-        if element in opened or element.getparent() is None or (element.tag == "dialog" and "open" in element.attrib):
-            continue
         # A page hidden as a whole until its script runs is what a reader gets to see.
-        if has_chars(root, 2 * visible_chars(element)):
-            drop(element)
+        if 2 * visible_chars(element) <= total:
+            element.tag = _GONE
+    etree.strip_elements(root, _GONE, with_tail=False)
 
 
-def _is_panel(element: HtmlElement, controlled: set[str]) -> bool:
+def _is_headed(element: HtmlElement) -> bool:
+    head = element.getprevious()
+    return head is not None and head.tag in _HEADS
+
+
+def _build(element: HtmlElement) -> tuple[str, str | None]:
+    return element.tag, element.get("class")
+
+
+def _is_panel(element: HtmlElement, controlled: set[str], builds: Counter[tuple[str, str | None]]) -> bool:
     """Whether a hidden element is one that a reader opens: a tab, an accordion's panel, the rest of a text."""
     if (
         element.tag == "dialog"
@@ -82,8 +107,13 @@ def _is_panel(element: HtmlElement, controlled: set[str]) -> bool:
         return False
     if element.get("id") in controlled or element.get("role") in ("tabpanel", "region"):
         return True
+    if not PANELS.isdisjoint(tokens(element)):
+        return True
     head = element.getprevious()
-    return (head is not None and head.tag in _HEADS) or not PANELS.isdisjoint(tokens(element))
+    if head is None or head.tag not in _HEADS:
+        return False
+    # Under a heading it may be a message to come; under a control, or under several, it is what they open.
+    return next(head.iter("button", "summary", "a"), None) is not None or builds[_build(element)] >= HEADED
 
 
 def _is_phrase(button: HtmlElement) -> bool:

@@ -10,6 +10,9 @@ from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import drop
 
+MOST_PARTS = 500
+"""Parts that are moved; the pages measured have at most 60."""
+
 _PART = "S:"
 _PLACES = ("B:", "P:")
 
@@ -17,10 +20,11 @@ _PLACES = ("B:", "P:")
 def put_in_place(root: HtmlElement) -> None:
     """Move every streamed part to its place; one without a place stays where it is, no longer hidden."""
     parts = [e for e in root.iter("div") if "hidden" in e.attrib and (e.get("id") or "").startswith(_PART)]
-    if not parts:
+    body = root.find("body")
+    if not parts or body is None:
         return
-    places = {e.get("id"): e for e in root.iter("template") if (e.get("id") or "").startswith(_PLACES)}
-    for part in parts:
+    places = {e.get("id"): e for e in body.iter("template") if (e.get("id") or "").startswith(_PLACES)}
+    for part in parts[:MOST_PARTS]:
         del part.attrib["hidden"]
         number = str(part.get("id")).removeprefix(_PART)
         place = next((places[kind + number] for kind in _PLACES if kind + number in places), None)

@@ -67,12 +67,14 @@ class Trees:
             shape = (len(values), 1 << (depth - known), 1 << known)
             means.append((values * covers).reshape(shape).sum(axis=1) / covers.reshape(shape).sum(axis=1))
         total = np.zeros((len(rows), len(self.names)))
-        every, number = np.arange(len(values))[:, None], np.arange(len(rows))
-        leaf = self._leaves(rows).astype(np.intp)
-        for question in range(depth):
-            after = means[question + 1][every, leaf & ((2 << question) - 1)]
-            before = means[question][every, leaf & ((1 << question) - 1)]
-            np.add.at(total, (number[None, :], self.feature[self.asked[:, question]][:, None]), after - before)
+        every = np.arange(len(values))[:, None]
+        for start in range(0, len(rows), ROWS):
+            leaf = self._leaves(rows[start : start + ROWS]).astype(np.intp)
+            number = np.arange(start, start + leaf.shape[1])
+            for question in range(depth):
+                after = means[question + 1][every, leaf & ((2 << question) - 1)]
+                before = means[question][every, leaf & ((1 << question) - 1)]
+                np.add.at(total, (number[None, :], self.feature[self.asked[:, question]][:, None]), after - before)
         return total
 
     def _leaves(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -20,7 +20,7 @@ from service.extraction.decode import decode
 from service.extraction.density import Counts, counts_of
 from service.extraction.dom import parse
 from service.extraction.facts import read as read_facts
-from service.extraction.kind import declared_kind
+from service.extraction.kind import AS, declared_kind
 from service.extraction.noise import prune
 from service.extraction.segment import cut
 from service.extraction.streamed import put_in_place
@@ -84,18 +84,43 @@ class _Everything:
 
 
 def read(folder: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """The (truth, bytes) of every labelled page of a corpus. Raises `CorpusError` where it is none."""
+    """The (truth, bytes) of every page of a corpus. Raises `CorpusError` where it is none, or a line is wrong."""
     number = 0
     try:
         with gzip.open(folder / "truth.jsonl.gz", "rt", encoding="utf-8") as lines:
             for line in lines:
                 number += 1
                 truth = json.loads(line)
+                if (wrong := _wrong(truth)) is not None:
+                    raise ValueError(wrong)
                 if "body" in truth or "present" in truth:
                     yield truth, gzip.decompress((folder / "pages" / f"{truth['id']}.html.gz").read_bytes())
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except FileNotFoundError as error:
+        raise CorpusError(f"{folder} is no corpus: there is no {error.filename}") from error
+    except (OSError, EOFError, ValueError) as error:
         where = f"line {number} of " if number else ""
-        raise CorpusError(f"{folder} is no corpus: {where}truth.jsonl.gz: {type(error).__name__}: {error}") from error
+        raise CorpusError(f"{folder} is no corpus: {where}truth.jsonl.gz: {error}") from error
+
+
+def _wrong(truth: object) -> str | None:
+    """What is wrong with a line, if anything. A line without `body` and `present` is of another kind, and skipped."""
+    if not isinstance(truth, dict):
+        return "not an object"
+    if not isinstance(truth.get("id"), str):
+        return "`id` is no string"
+    for key in ("url", "kind", "body", "charset"):
+        if not isinstance(truth.get(key), str | None):
+            return f"`{key}` is no string"
+    for key in ("present", "absent"):
+        if not isinstance(value := truth.get(key, []), list) or not all(isinstance(item, str) for item in value):
+            return f"`{key}` is no list of strings"
+    if truth.get("kind") not in (None, "-", *AS):
+        return f"`kind` is {truth['kind']!r}, not one of {', '.join(AS)}"
+    try:
+        urlsplit(truth.get("url") or "")
+    except ValueError as error:
+        return f"`url`: {error}"
+    return None
 
 
 def example(corpus: str, truth: dict[str, Any], body: bytes, settings: Settings) -> Example | None:

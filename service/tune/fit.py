@@ -59,11 +59,8 @@ def tune(
             if (found := example(folder.name, truth, body, settings)) is not None:
                 examples.append(found)
         say(f"{folder.name}: {sum(e.corpus == folder.name for e in examples)} pages with text")
-    where = ", ".join(map(str, folders))
-    if len({e.fold(folds) for e in examples if e.kind}) < folds:
-        raise CorpusError(f"too few sites with labelled pages in {where}: each of {folds} folds needs one")
-    if any(len({e.kind for e in seen if e.kind}) < 2 for seen, _ in _split(examples, folds)):
-        raise CorpusError(f"the pages in {where} are of one kind: at least two must be told apart")
+    _check(examples, folds, ", ".join(map(str, folders)))
+    output.mkdir(parents=True, exist_ok=True)
 
     columns = _traits(examples)
     told: dict[int, dict[str, float]] = {}
@@ -83,7 +80,6 @@ def tune(
         say(f"blocks: fold {number} of {folds}, fitted to {len(seen)} pages")
     figures = report(examples, told, likely, folds)
 
-    output.mkdir(parents=True, exist_ok=True)
     trees.save(_fit_kinds(examples, columns), output / "kinds.npz")
     trees.save(_fit_blocks(examples, rows, names), output / "blocks.npz")
     provenance = {
@@ -96,6 +92,19 @@ def tune(
     }
     (output / "weights.yaml").write_text(yaml.safe_dump(provenance, sort_keys=False), encoding="utf-8")
     return figures
+
+
+def _check(examples: list[Example], folds: int, where: str) -> None:
+    """Raise `CorpusError` where there is too little to learn from."""
+    labelled = [e for e in examples if e.kind]
+    if not labelled:
+        raise CorpusError(f"no page in {where} has text, a `kind` and a `body`")
+    if len({e.fold(folds) for e in labelled}) < folds:
+        raise CorpusError(f"too few sites in {where}: {len({e.site for e in labelled})} for {folds} folds")
+    if any(len({e.kind for e in seen if e.kind}) < 2 for seen, _ in _split(examples, folds)):
+        raise CorpusError(f"too few kinds in {where}: pages of two must be left, whichever fold is measured")
+    if len(labelled) < LEAST_PAGES:
+        raise CorpusError(f"too few pages in {where}: {len(labelled)}, and {LEAST_PAGES} are needed")
 
 
 def _split(examples: list[Example], folds: int) -> Iterable[tuple[list[Example], list[Example]]]:

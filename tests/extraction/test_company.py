@@ -26,13 +26,13 @@ def chances(blocks: Blocks, unlikely: dict[str, float], rest: float = 0.9) -> np
 def kept(body: str, unlikely: dict[str, float], kind: Kind = "article") -> list[str]:
     blocks = blocks_of(body)
     likely = chances(blocks, unlikely)
-    return [blocks.texts[i] for i in np.flatnonzero(joined(blocks, likely >= 0.5, likely, kind))]
+    return [blocks.texts[i] for i in np.flatnonzero(joined(blocks, likely >= 0.5, likely, kind, {}))]
 
 
 def aside(body: str, kind: Kind = "article", comments: str = "\0", rest: float = 0.9) -> list[str]:
     blocks = blocks_of(body)
     said = np.asarray([text.startswith(comments) for text in blocks.texts])
-    return [blocks.texts[i] for i in np.flatnonzero(others(blocks, chances(blocks, {}, rest), said, kind))]
+    return [blocks.texts[i] for i in sorted(others(blocks, chances(blocks, {}, rest), said, kind))]
 
 
 COMMENTED = f"<p>{LONG}</p><div><p>I disagree.</p><p>I agree.</p></div>"
@@ -110,3 +110,29 @@ def test_a_table_or_a_listing_is_kept_whole() -> None:
     assert "Doubtful" in kept("<table><tr><td>one two<td>Doubtful</table><p>Last</p>", unlikely)
     assert "Doubtful two" not in kept("<table><tr><td>one<td>Doubtful two</table><p>Last</p>", unlikely)
     assert "Doubtful" in kept("<pre>one two<br><br>Doubtful</pre><p>Last</p>", unlikely)
+
+
+def test_sections_with_permalinks_and_picks_in_the_text_are_no_teasers() -> None:
+    sections = "".join(f"<section><h2>Part {n} <a href=#p{n}>#</a></h2><p>Short.</p></section>" for n in range(4))
+    assert aside(f"<p>{LONG}</p><div>{sections}</div>") == []
+    assert aside(f"<article><p>{LONG}</p>{CARDS}</article>") == []
+
+
+def test_the_dates_of_a_chronology_stay() -> None:
+    assert aside(f"<p>{LONG}</p>" + "".join(f"<p>{day} May 1871</p><p>Event</p>" for day in range(1, 5))) == []
+
+
+STORY = [f"Line {n} of a story that stands on the page for each size of screen, once too often." for n in range(6)]
+
+
+def test_a_story_said_twice_is_kept_once() -> None:
+    story = "".join(f"<p>{line}</p>" for line in STORY)
+    assert kept(f"<div>{story}</div><div>{story}</div>", {}) == STORY
+    clause = "<p>The tenant shall pay the rent on the first working day of each month to the account named.</p>"
+    terms = "".join(f"<h3>Plan {n}</h3>{clause}" for n in range(4))
+    assert len(kept(terms, {})) == 8  # one sentence may be said as often as it takes
+
+
+def test_a_quotation_in_a_thread_is_kept_once() -> None:
+    posts = f"<p>{STORY[0]}</p><div><blockquote>{STORY[0]}</blockquote><p>I disagree.</p></div>"
+    assert kept(posts, {}, "forum") == [STORY[0], "I disagree."]
