@@ -16,7 +16,8 @@ AMONG = 0.5
 """Share of the words around an image that must be body for it to be part of the body."""
 
 AROUND = 0.8
-"""The same for an image before the first block of the body or behind the last, where page furniture begins."""
+"""The same for an image before the first block of the body or behind the last, where page furniture begins: it must
+also stand in the innermost element that holds the whole body."""
 
 _TRANSPARENT = frozenset(("figure", "figcaption", "picture", "a"))
 _CELLS = frozenset(("td", "th"))
@@ -58,13 +59,16 @@ def _media(blocks: Blocks, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         return stays
     body = share(blocks.inside(np.where(chosen, blocks.words, 0)), blocks.inside(blocks.words))
     first, last = int(np.argmax(chosen)), len(chosen) - int(np.argmax(chosen[::-1]))
+    holder = int(np.flatnonzero((blocks.first <= first) & (blocks.last >= last))[-1])  # the innermost that holds it all
     for i in places:
         if blocks.last[i] > blocks.first[i]:  # a formula is text: it goes with its block
             stays[i] = int(chosen[blocks.first[i] : blocks.last[i]].any())
             continue
         around = _around(blocks, i)
-        needed = AMONG if first < blocks.first[i] <= last else AROUND
-        stays[i] = int(body[around] >= needed)
+        if first < blocks.first[i] < last:
+            stays[i] = int(body[around] >= AMONG)
+        else:
+            stays[i] = int(body[around] >= AROUND and holder <= i < blocks.end[holder])
     return stays
 
 
