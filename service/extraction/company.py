@@ -18,6 +18,9 @@ from service.page import Kind
 GAP_LIKELY = 0.3
 """Probability from which a block between two blocks of the body, in the container of one of them, is body too."""
 
+LAST_LIKELY = 0.25
+"""Probability from which a paragraph right behind the body is its end."""
+
 GAP_WORDS = 60
 """Words up to which blocks in a row are such a gap."""
 
@@ -123,6 +126,9 @@ def joined(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats, kind: Kind
         tell("a gap in the body")
     _with_what_is_whole(blocks, result)
     tell("the rest of a table or listing")
+    if kind != "forum":
+        _with_last_words(blocks, result, likely)
+        tell("last words")
     _without_copies(blocks, result, kind)
     tell("said before")
     return result
@@ -143,6 +149,17 @@ def _with_gaps(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats) -> Non
             continue
         if likely[gap].min() >= GAP_LIKELY or _belongs(blocks, before, after):
             chosen[gap] = True
+
+
+def _with_last_words(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats) -> None:
+    """The paragraph right behind the body, in an element that holds some of it (`relative-urls-base`)."""
+    kept = np.flatnonzero(chosen)
+    after = int(kept[-1]) + 1 if len(kept) else len(blocks)
+    if after >= len(blocks) or likely[after] < LAST_LIKELY or blocks.tags[blocks.home[after]] != "p":
+        return
+    container = int(blocks.up[blocks.home[after]])
+    if container >= 0 and blocks.first[container] < after:
+        chosen[after] = True
 
 
 def _belongs(blocks: Blocks, before: int, after: int) -> bool:
