@@ -19,7 +19,7 @@ GAP_LIKELY = 0.3
 """Probability from which a block between two blocks of the body, in the container of one of them, is body too."""
 
 LAST_LIKELY = 0.25
-"""Probability from which a paragraph right behind the body is its end."""
+"""Probability from which a paragraph right behind the body is its end (`relative-urls-base`)."""
 
 GAP_WORDS = 60
 """Words up to which blocks in a row are such a gap."""
@@ -32,6 +32,9 @@ LISTED = 0.5
 
 WHOLE = 0.5
 """Share of the words of a table or a listing from which all of it is body (`markdown-table-in-layout-cell`)."""
+
+LAYOUT_BLOCKS = 3
+"""Blocks in one cell from which it may be a part of the page (`render-document-write`)."""
 
 DATELINES = 2
 """Date lines up to which they are of the page; more are a chronology."""
@@ -82,6 +85,9 @@ def others(blocks: Blocks, likely: Floats, comments: NDArray[np.bool_], kind: Ki
         return rules
     teasers = _teasers(blocks, likely)
     if _is_enough(blocks, likely, ~teasers):
+        for number in range(len(blocks) - 2, -1, -1):  # the heading over teasers is theirs
+            if teasers[number + 1] and blocks.tags[blocks.home[number]] in _HEADINGS:
+                teasers[number] = True
         rules.update(dict.fromkeys(np.flatnonzero(teasers).tolist(), "a teaser"))
     lines = [
         number for number in np.flatnonzero(blocks.chars <= DATELINE_CHARS).tolist() if _is_dateline(blocks, number)
@@ -152,13 +158,9 @@ def _with_gaps(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats) -> Non
 
 
 def _with_last_words(blocks: Blocks, chosen: NDArray[np.bool_], likely: Floats) -> None:
-    """The paragraph right behind the body, in an element that holds some of it (`relative-urls-base`)."""
     kept = np.flatnonzero(chosen)
     after = int(kept[-1]) + 1 if len(kept) else len(blocks)
-    if after >= len(blocks) or likely[after] < LAST_LIKELY or blocks.tags[blocks.home[after]] != "p":
-        return
-    container = int(blocks.up[blocks.home[after]])
-    if container >= 0 and blocks.first[container] < after:
+    if after < len(blocks) and likely[after] >= LAST_LIKELY and blocks.tags[blocks.home[after]] in ("p", "div"):
         chosen[after] = True
 
 
@@ -196,11 +198,23 @@ def _with_what_is_whole(blocks: Blocks, chosen: NDArray[np.bool_]) -> None:
             continue
         held = slice(int(blocks.first[i]), int(blocks.last[i]))
         words = blocks.words[held]
-        # A table around a table lays out a page; so does one with a cell as long as an article.
-        if "table" in blocks.tags[i + 1 : int(blocks.end[i])] or not words.any():
+        if not words.any() or _lays_out(blocks, i):
             continue
         if words[chosen[held]].sum() >= WHOLE * words.sum():
             chosen[held] = True
+
+
+def _lays_out(blocks: Blocks, i: int) -> bool:
+    """Whether a table lays out a page: it holds another table, or a cell of paragraphs with most of its text."""
+    inside = range(i + 1, int(blocks.end[i]))
+    words = int(blocks.words[blocks.first[i] : blocks.last[i]].sum())
+    for j in inside:
+        if blocks.tags[j] == "table":
+            return True
+        held = slice(int(blocks.first[j]), int(blocks.last[j]))
+        if blocks.tags[j] == "td" and held.stop - held.start >= LAYOUT_BLOCKS and 2 * blocks.words[held].sum() >= words:
+            return True
+    return False
 
 
 def _without_copies(blocks: Blocks, chosen: NDArray[np.bool_], kind: Kind) -> None:

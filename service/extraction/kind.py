@@ -43,6 +43,9 @@ all are of that kind, and the model names one of them right."""
 SURE = 0.4
 """Probability under which the model's best guess is none: 75 of 1,488 pages of wcxb, of which it names half right."""
 
+SURE_OF_DOCUMENTATION = 0.5
+"""The same for documentation, which any page in plain mark-up is a little like (`render-consent-late`)."""
+
 ARTICLE_CHARS = 400
 """Visible characters outside links from which such a page is an article, if it declares nothing."""
 
@@ -109,7 +112,8 @@ def decided(declared: Kind | None, kinds: dict[str, float], page: Counts) -> Kin
         kind = AS.get(name, "page")
         together[kind] = together.get(kind, 0.0) + likely
     best = max(together, key=lambda kind: together[kind])
-    return best if together[best] >= SURE else declared or _measured(page)
+    sure = SURE_OF_DOCUMENTATION if best == "documentation" else SURE
+    return best if together[best] >= sure else declared or _measured(page)
 
 
 def _measured(page: Counts) -> Kind:
