@@ -43,7 +43,7 @@ DATELINE_CHARS = 48
 """Longest block that is looked at as a date line: a label, a date, a time."""
 
 COPIED_BLOCKS, COPIED_CHARS = 3, 300
-"""Blocks in a row, and their length, from which what was said before is a copy: a story repeated for another screen."""
+"""Different blocks in a row, and their length, from which what was said before is a copy of a story."""
 
 QUOTED_CHARS = 80
 """Length from which a text said before on a forum is a quotation."""
@@ -229,11 +229,9 @@ def _without_copies(blocks: Blocks, chosen: NDArray[np.bool_], kind: Kind) -> No
     start = 0
     for is_copy, run in groupby(again):
         end = start + len(list(run))
-        if is_copy and (
-            max(map(len, texts[start:end])) >= QUOTED_CHARS
-            if kind == "forum"
-            else end - start >= COPIED_BLOCKS and sum(map(len, texts[start:end])) >= COPIED_CHARS
-        ):
+        said = set(texts[start:end])
+        is_story = len(said) >= COPIED_BLOCKS and sum(map(len, said)) >= COPIED_CHARS
+        if is_copy and (is_story or (kind == "forum" and max(map(len, said)) >= QUOTED_CHARS)):
             chosen[kept[start:end]] = False
         start = end
 

@@ -78,7 +78,7 @@ def test_extract_json_and_raw(client: httpx2.Client) -> None:
     html = (
         "<title>제목 하나</title><article>"
         + "<p>국회는 오늘 본회의를 열고 예산안을 처리했다.</p>" * 5
-        + "<a href=/x>잇는 글</a></article>"
+        + "<p>처리한 예산안은 <a href=/x>잇는 글</a>에 모두 실려 있다.</p></article>"
     )
     answer = client.post(
         "/v1/extract", json={"html": html, "url": "https://news.example/1", "include": ["links"]}
