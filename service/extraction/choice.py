@@ -93,10 +93,11 @@ def choose(blocks: Blocks, facts: Facts, url: str | None, declared: Kind | None,
     if expected < HOPELESS and blocks.chars.sum() >= ENOUGH_CHARS:
         return Choice(blocks, found.ranked, decided, rows, likely, rules, best, np.zeros(len(blocks), bool))
     kept = company.joined(blocks, best, possible, decided, rules)
-    if blocks.chars[kept].sum() < settings.min_body_chars:  # a short page's heading is part of what little it says
+    is_thin, is_short = blocks.chars.sum() < ENOUGH_CHARS, blocks.chars[kept].sum() < settings.min_body_chars
+    if is_thin or is_short:  # a short page's heading is part of what little it says
         winner = found.ranked[0][1]
         held = slice(int(blocks.first[winner]), int(blocks.last[winner]))
-        kept[held] |= possible[held] > (UNLIKELY if blocks.chars.sum() >= ENOUGH_CHARS else 0)
+        kept[held] |= possible[held] > (0 if is_thin and is_short else UNLIKELY)
     return Choice(blocks, found.ranked, decided, rows, likely, rules, best, kept)
 
 
