@@ -94,7 +94,7 @@ async def test_a_page_that_may_change_is_watched(patient: Reader, origin: Origin
     ],
 )
 async def test_what_comes_late_is_waited_for(patient: Reader, origin: Origin, late: str) -> None:
-    _, page = await seconds(patient, origin.route("/late", app(late)))
+    _, page = await seconds(patient, origin.route("/late", app(late)), selector="body")
     assert "The end of it." in page.markdown
 
 
@@ -118,7 +118,7 @@ async def test_wait_for(reader: Reader, origin: Origin) -> None:
     url = origin.route(
         "/w", app("setTimeout(() => root.insertAdjacentHTML('beforeend', '<p id=there>Now.</p>'), 1500)")
     )
-    _, page = await seconds(reader, url, wait_for="#there")
+    _, page = await seconds(reader, url, wait_for="#there", selector="body")
     assert "Now." in page.markdown
     took, page = await seconds(reader, url, wait_for=".never", timeout=4)
     assert page.truncated
@@ -145,7 +145,7 @@ async def test_nothing_that_is_no_text_is_fetched(reader: Reader, origin: Origin
     )
     url = origin.route("/media", app("new Image().src = '/fetched/q'; setTimeout(() => 0, 700)", BODY + seen))
     before = len(origin.requests)
-    _, page = await seconds(reader, url)
+    _, page = await seconds(reader, url, selector="body")
     assert [path for path in origin.paths()[before:] if "fetched" in path] == []
     assert {image.url.rsplit("/", 1)[1] for image in page.images} >= {"a.png"}, "their addresses stay"
 
@@ -161,7 +161,7 @@ async def test_requests_share_nothing(reader: Reader, origin: Origin) -> None:
         headers={"Set-Cookie": "b=2; HttpOnly", "Cache-Control": "max-age=3600"},
     )
     for _ in range(2):
-        _, page = await seconds(reader, url)
+        _, page = await seconds(reader, url, selector="body")
         assert "Found here: ||." in page.markdown
         assert "cookie" not in origin.requests[-1].headers
 
@@ -221,7 +221,7 @@ async def test_what_is_written_out_of_a_document(reader: Reader, origin: Origin)
     )
     tag = "<scr' + 'ipt>Script text.</scr' + 'ipt>"
     script = f"root.insertAdjacentHTML('beforeend', '{tag}'); root.append(document.createElement('x:y'))"
-    _, page = await seconds(reader, origin.route("/odd", app(script, BODY + odd)))
+    _, page = await seconds(reader, origin.route("/odd", app(script, BODY + odd)), selector="body")
     assert "Less <b> than &amp; more." in page.text
     assert "Click." in page.text
     for gone in ("Template text", "Comment text", "Noscript text", "Script text", "onclick"):
@@ -263,7 +263,7 @@ async def test_a_frame_says_nothing_about_its_page(reader: Reader, origin: Origi
     )
     origin.route("/inner", inner)
     body = BODY + "<p>" + TEXT + "<a href='/next'>The next one</a></p><iframe src=/inner width=300 height=200></iframe>"
-    _, page = await seconds(reader, origin.route("/outer", app("", body)))
+    _, page = await seconds(reader, origin.route("/outer", app("", body)), selector="body")
     assert page.title == "A page"
     assert {link.url for link in page.links} == {origin.url("/next")}
 
