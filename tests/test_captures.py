@@ -131,6 +131,13 @@ def _many_spans(count: int) -> str:
     return _document("<div>" + "".join(f"<div><div><span>{line}</span></div></div>" for line in lines) + "</div>")
 
 
+def _many_hidden(count: int) -> str:
+    """Hidden elements behind empty ones, and text between what is dropped."""
+    return _document(
+        "<b></b>" * 4 * count + "<i hidden>abcdefgh</i>" * count + "word word <input>" * count + _sentence(1)
+    )
+
+
 def _nested(depth: int) -> str:
     return _document("<div>" * depth + f"<p>{' '.join(map(_sentence, range(4)))}</p>" + "</div>" * depth)
 
@@ -185,6 +192,7 @@ def test_deep_nesting_of_other_elements(tag: str) -> None:
         (_many_elements, 30_000),
         (_many_paragraphs, 1_500),
         (_many_spans, 1_500),
+        (_many_hidden, 2_000),
         (_nested, 3_000),
         (_wide_table, 1_000),
     ],

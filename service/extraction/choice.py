@@ -34,8 +34,8 @@ class Choice:
     """A page in blocks, and how each was judged.
 
     `ranked` are the (score, preorder number) of the candidates of the density formula, best first; `rows` the
-    features of the blocks; `likely` what the model says of each, `rules` what overruled it, `best`
-    the best set of the rest, `kept` what is body in the end.
+    features of the blocks; `likely` what the model says of each, `rules` what overruled it, `kept` what is body in the
+    end.
     """
 
     blocks: Blocks
@@ -44,7 +44,6 @@ class Choice:
     rows: NDArray[np.float32]
     likely: Floats
     rules: company.Rules
-    best: NDArray[np.bool_]
     kept: NDArray[np.bool_]
 
 
@@ -80,7 +79,7 @@ def choose(blocks: Blocks, facts: Facts, url: str | None, declared: Kind | None,
     found = gathered(blocks, facts, url, declared, settings, judge.wanted)
     if not found.ranked:
         none = np.zeros(len(blocks), bool)
-        return Choice(blocks, [], declared, np.zeros((len(blocks), 0), np.float32), none.astype(float), {}, none, none)
+        return Choice(blocks, [], declared, np.zeros((len(blocks), 0), np.float32), none.astype(float), {}, none)
     kinds = kind.probabilities(weights.kinds(settings.weights), found.traits)
     kind.tell(found.evidence, kinds)
     rows = found.evidence.rows(found.marks, judge.names)
@@ -91,14 +90,14 @@ def choose(blocks: Blocks, facts: Facts, url: str | None, declared: Kind | None,
     possible[list(rules)] = 0
     best, expected = best_set(possible, blocks.words)
     if expected < HOPELESS and blocks.chars.sum() >= ENOUGH_CHARS:
-        return Choice(blocks, found.ranked, decided, rows, likely, rules, best, np.zeros(len(blocks), bool))
+        return Choice(blocks, found.ranked, decided, rows, likely, rules, np.zeros(len(blocks), bool))
     kept = company.joined(blocks, best, possible, decided, rules)
     is_thin, is_short = blocks.chars.sum() < ENOUGH_CHARS, blocks.chars[kept].sum() < settings.min_body_chars
     if is_thin or is_short:  # a short page's heading is part of what little it says
         winner = found.ranked[0][1]
         held = slice(int(blocks.first[winner]), int(blocks.last[winner]))
         kept[held] |= possible[held] > (0 if is_thin and is_short else UNLIKELY)
-    return Choice(blocks, found.ranked, decided, rows, likely, rules, best, kept)
+    return Choice(blocks, found.ranked, decided, rows, likely, rules, kept)
 
 
 def best_set(likely: Floats, words: NDArray[np.int64]) -> tuple[NDArray[np.bool_], float]:

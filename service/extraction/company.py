@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from service.extraction.evidence import signatures
+from service.extraction.evidence import HEADINGS, signatures
 from service.extraction.segment import Blocks, Floats
 from service.page import Kind
 
@@ -61,7 +61,6 @@ or teasers: without them those are the body (7 articles of wcxb are written in a
 Rules = dict[int, str]
 """What overruled the model, by block."""
 
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _LISTS = frozenset(("ul", "ol", "dl"))
 _DATED_TAGS = frozenset(("p", "div", "section", "span", "time", "header"))
 _TEASER_TAGS = frozenset(("article", "li", "div", "section"))
@@ -86,7 +85,7 @@ def others(blocks: Blocks, likely: Floats, comments: NDArray[np.bool_], kind: Ki
     teasers = _teasers(blocks, likely)
     if _is_enough(blocks, likely, ~teasers):
         for number in range(len(blocks) - 2, -1, -1):  # the heading over teasers is theirs
-            if teasers[number + 1] and blocks.tags[blocks.home[number]] in _HEADINGS:
+            if teasers[number + 1] and blocks.tags[blocks.home[number]] in HEADINGS:
                 teasers[number] = True
         rules.update(dict.fromkeys(np.flatnonzero(teasers).tolist(), "a teaser"))
     lines = [
@@ -241,7 +240,7 @@ def _teasers(blocks: Blocks, likely: Floats) -> NDArray[np.bool_]:
     chars = blocks.inside(blocks.chars)
     body = blocks.inside(np.where(likely >= LIKELY, blocks.chars, 0))
     groups: dict[int, list[int]] = {}
-    headings = np.concatenate(([0], np.cumsum([tag in _HEADINGS for tag in blocks.tags])))
+    headings = np.concatenate(([0], np.cumsum([tag in HEADINGS for tag in blocks.tags])))
     alone = headings[blocks.end] - headings[:-1] == 1
     for i in np.flatnonzero(alone & (chars > 0) & (chars <= TEASER_CHARS)).tolist():
         if blocks.tags[i] in _TEASER_TAGS and _is_linked(blocks, i):
@@ -258,7 +257,7 @@ def _teasers(blocks: Blocks, likely: Floats) -> NDArray[np.bool_]:
 def _is_linked(blocks: Blocks, i: int) -> bool:
     """Whether the one heading inside an element is, or stands in, a link to another page."""
     span = range(i, int(blocks.end[i]))
-    heading = next(j for j in span if blocks.tags[j] in _HEADINGS)
+    heading = next(j for j in span if blocks.tags[j] in HEADINGS)
     inside = range(heading, int(blocks.end[heading]))
     links = [blocks.elements[j] for j in inside if blocks.tags[j] == "a"]
     links.extend(ancestor for ancestor in blocks.elements[heading].iterancestors("a"))

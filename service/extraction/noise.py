@@ -42,8 +42,9 @@ PANELS = frozenset(
         "expandable faq answer answers more readmore read disclosure spoiler details content"
     ).split()
 )
-"""Words in the class of what a reader opens. Of 13,000 words in hidden panels told by such evidence on wcxb, 8 in 10
-are body; of 99,000 in other hidden elements, 1 in 11."""
+"""Words in the class of what a reader opens. On wcxb (a third of its articles, all other pages) 8 in 10 of 15,000 words
+in hidden elements that a control names or that have a panel's role are body, half of 4,500 in those so named, and 1 in
+11 of 99,000 in others."""
 
 _CONTROLS = frozenset(("aria-controls", "data-target", "data-bs-target", "href"))
 _HIDING = frozenset(("hidden", "style", "class"))
@@ -68,7 +69,7 @@ def prune(root: HtmlElement) -> None:
                     controlled.update(word.removeprefix("#") for word in value.split())
             elif name in _HIDING:
                 suspect = suspect or name != "class" or _names_a_label(value)
-        if (suspect and (hides(element.tag, element.attrib) or _is_label(element))) or element.tag == "dialog":
+        if (suspect or element.tag == "dialog") and (hides(element.tag, element.attrib) or _is_label(element)):
             hidden.append(element)
     builds = Counter(_build(e) for e in hidden if _is_headed(e))
     opened = {e for e in hidden if _is_panel(e, controlled, builds)}
@@ -77,7 +78,7 @@ def prune(root: HtmlElement) -> None:
     for button in [e for e in root.iter("button") if not _is_phrase(e)]:
         button.tag = _GONE
     etree.strip_elements(root, *NEVER_TEXT, _GONE, with_tail=False)
-    hidden = [e for e in hidden if e not in opened and not (e.tag == "dialog" and "open" in e.attrib)]
+    hidden = [e for e in hidden if e not in opened]
     total = visible_chars(root) if hidden else 0
     for element in hidden:
         # A page hidden as a whole until its script runs is what a reader gets to see.
@@ -97,13 +98,9 @@ def _build(element: HtmlElement) -> tuple[str, str | None]:
 
 def _is_panel(element: HtmlElement, controlled: set[str], builds: Counter[tuple[str, str | None]]) -> bool:
     """Whether a hidden element is one that a reader opens: a tab, an accordion's panel, the rest of a text."""
-    if (
-        element.tag == "dialog"
-        or _is_label(element)
-        or any(ancestor.tag in _CHROME for ancestor in element.iterancestors())
-    ):
+    if element.tag == "dialog" or element.get("role") in _NO_PANELS or _is_label(element):
         return False
-    if element.get("role") in ("dialog", "alertdialog", "menu", "alert"):
+    if any(ancestor.tag in _CHROME for ancestor in element.iterancestors()):
         return False
     if element.get("id") in controlled or element.get("role") in ("tabpanel", "region"):
         return True

@@ -10,6 +10,7 @@ import numpy as np
 
 from service.extraction.dom import words
 from service.extraction.evidence import SAID, Evidence, Names
+from service.extraction.evidence.features import said
 from service.extraction.evidence.names import LABEL_CHARS, read
 from service.extraction.facts import Facts, types
 from service.extraction.segment import Blocks
@@ -26,7 +27,6 @@ _AVERAGED = (
 ).split()
 _COVERED = ("comments", "related", "promotion", "sharing", "chrome", "byline", "content")
 _DECLARED = ("article:published_time", "og:image", "twitter:card", "author", "product:price:amount", "og:price:amount")
-_TOKEN = re.compile(r"\w+")
 _YEAR = re.compile(r"/(?:19|20)\d\d/")
 _QUANTILES = (0.25, 0.5, 0.75, 0.9)
 
@@ -107,5 +107,5 @@ def _names(found: dict[str, float], blocks: Blocks, names: Names) -> None:
             found[f"number:{word}"] = found.get(f"number:{word}", 0) + numbers[name]
     for text in blocks.texts:
         if len(text) <= LABEL_CHARS:
-            for word in _TOKEN.findall(text.lower()):
+            for word in said(text):
                 found[SAID + word] = 1

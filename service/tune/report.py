@@ -70,4 +70,5 @@ def _f1(e: Example, chosen: NDArray[np.bool_]) -> float:
     kept = float(e.words[chosen].sum())
     if not true or not kept:
         return float(not true and not kept)
-    return 2 * float((e.share * e.words)[chosen].sum()) / (true + kept)
+    hits = min(float((e.share * e.words)[chosen].sum()), true)  # a text said twice is in the body once
+    return 2 * hits / (true + kept)

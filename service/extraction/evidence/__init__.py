@@ -16,7 +16,7 @@ from service.extraction.evidence.place import place
 from service.extraction.evidence.repetition import repetition, signatures
 from service.extraction.evidence.subject import Subject, subject_of_blocks
 from service.extraction.evidence.tags import tags
-from service.extraction.evidence.text import text
+from service.extraction.evidence.text import HEADINGS, text
 from service.extraction.segment import IDEOGRAPH, STOP, Blocks
 
 LONG = 100
@@ -56,6 +56,7 @@ def _page(found: Evidence, scene: Scene) -> None:
 
 
 __all__ = [
+    "HEADINGS",
     "NAMED",
     "SAID",
     "UNDER",

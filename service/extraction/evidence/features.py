@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,8 +18,15 @@ Mark = tuple[str, int, int]
 Names = list[str]
 """What every element is called: its class, id, role and itemprop."""
 
+_WORD = re.compile(r"\w+")
+
 FAR = 99
 """Distance of what is not there."""
+
+
+def said(text: str) -> list[str]:
+    """The lower-case words of a text; a run of a script without spaces is one."""
+    return _WORD.findall(text.lower())
 
 
 class Evidence:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 from functools import lru_cache
 
 import numpy as np
 
 from service.extraction.dom import words
-from service.extraction.evidence.features import FAR, Evidence, Mark, Names, Scene
+from service.extraction.evidence.features import FAR, Evidence, Mark, Names, Scene, said
 from service.extraction.evidence.text import HEADINGS
 from service.extraction.noise import hides
 from service.extraction.segment import Blocks
@@ -39,7 +38,6 @@ GROUPS = {
 
 _GROUPS = [(name, frozenset(group.split())) for name, group in GROUPS.items()]
 _NAMING = ("class", "id", "role", "itemprop")
-_TOKEN = re.compile(r"\w+")
 
 
 def names_of(blocks: Blocks) -> Names:
@@ -84,7 +82,7 @@ def marks_of(blocks: Blocks, names: Names, wanted: Container[str]) -> list[Mark]
     for i, text in enumerate(blocks.texts):
         if len(text) > LABEL_CHARS:
             continue
-        found = frozenset(_TOKEN.findall(text.lower()))
+        found = frozenset(said(text))
         marks.extend([(name, i, i + 1) for word in found if (name := SAID + word) in wanted])
         if blocks.tags[blocks.home[i]] in HEADINGS:
             marks.extend([(name, heading + 1, i) for word in title if (name := UNDER + word) in wanted])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from service.extraction.evidence.features import FAR, Evidence
+from service.extraction.evidence.features import FAR, Evidence, said
 from service.extraction.facts import Facts
 from service.extraction.segment import Blocks
 
@@ -16,8 +15,6 @@ LONGEST = 600
 
 TITLED = 0.4
 """Share of words in common with the title from which a block may be the title."""
-
-_TOKEN = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
@@ -35,11 +32,11 @@ class Subject:
 
 def subject_of_blocks(found: Evidence, blocks: Blocks, subject: Subject) -> None:
     """Words that a block has in common with the title and the description, and its distance from the title."""
-    title = set(_TOKEN.findall(subject.title.lower()))
-    description = set(_TOKEN.findall(subject.description.lower()))
+    title = set(said(subject.title))
+    description = set(said(subject.description))
     titled, described = np.zeros(len(blocks)), np.zeros(len(blocks))
     for i, text in enumerate(blocks.texts if title or description else ()):
-        words = set(_TOKEN.findall(text.lower())) if len(text) <= LONGEST else None
+        words = set(said(text)) if len(text) <= LONGEST else None
         if not words:
             continue
         if title and not title.isdisjoint(words):
