@@ -90,7 +90,6 @@ def _extract(
     facts = read_facts(root)
     refresh = find_refresh(root, base)
     data = payload.scripts(root)
-    declared = declared_kind(root, facts, url)
     put_in_place(root)
     prune(root)
     failure = failure_of_page(root, facts.title, source, status, settings.extraction)
@@ -98,6 +97,7 @@ def _extract(
         raise failure
 
     blocks = cut(root)
+    declared = declared_kind(blocks, facts, url)
     choice = choose(blocks, facts, url, declared, settings.extraction)
     explained = candidates(choice), judged(choice, settings.extraction.weights) if explain else ()
     # A short post is normal, an empty one is none; a post may be what its page's title repeats.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from service.extraction import company, kind, weights
 from service.extraction.comments import in_comments
 from service.extraction.density import counts_of, rank
-from service.extraction.evidence import Evidence, Mark, Subject, gather, marks_of, names_of
+from service.extraction.evidence import Evidence, Marks, Subject, gather, marks_of, names_of, said_by
 from service.extraction.facts import Facts
 from service.extraction.segment import Blocks, Floats
 from service.extraction.traits import traits_of
@@ -55,7 +55,7 @@ class Gathered:
     comments: NDArray[np.bool_]
     ranked: list[tuple[float, int]]
     evidence: Evidence
-    marks: list[Mark]
+    marks: Marks
     traits: dict[str, float]
 
 
@@ -66,11 +66,12 @@ def gathered(
     comments = in_comments(blocks)
     ranked = rank(blocks, settings, comments & (declared != "forum"))
     if not ranked:
-        return Gathered(blocks, comments, ranked, Evidence(len(blocks)), [], {})
-    names = names_of(blocks)
-    found = gather(blocks, ranked[0][1], Subject.of(facts), comments, names)
-    marks = marks_of(blocks, names, wanted)
-    return Gathered(blocks, comments, ranked, found, marks, traits_of(blocks, found, names, facts, url, declared))
+        return Gathered(blocks, comments, ranked, Evidence(len(blocks)), Marks.of([], []), {})
+    names, spoken = names_of(blocks), said_by(blocks)
+    found = gather(blocks, ranked[0][1], Subject.of(facts), comments, names, spoken)
+    marks = marks_of(blocks, names, spoken, wanted)
+    traits = traits_of(blocks, found, names, spoken, facts, url, declared)
+    return Gathered(blocks, comments, ranked, found, marks, traits)
 
 
 def choose(blocks: Blocks, facts: Facts, url: str | None, declared: Kind | None, settings: Extraction) -> Choice:

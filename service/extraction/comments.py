@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from service.extraction.dom import words
+from service.extraction.dom import NAME_CHARS, words
 from service.extraction.segment import Blocks
 
 NAMES = frozenset(
@@ -27,14 +29,19 @@ def in_comments(blocks: Blocks) -> NDArray[np.bool_]:
     chars = blocks.inside(blocks.chars)
     end = 0
     for i, attributes in enumerate(blocks.attributes):
-        if i < end or blocks.tags[i] not in _SECTIONS or ("class" not in attributes and "id" not in attributes):
+        if i < end or not attributes or blocks.tags[i] not in _SECTIONS:
             continue
-        if NAMES.isdisjoint(words(f"{attributes.get('class') or ''} {attributes.get('id') or ''}")):
+        if not _is_named(attributes.get("class", "")[:NAME_CHARS], attributes.get("id", "")[:NAME_CHARS]):
             continue
         end = int(blocks.end[i])
         if _holds_remarks(blocks, i, float(chars[i])):
             found[blocks.first[i] : blocks.last[i]] = True
     return found if blocks.chars[~found].sum() >= REST_CHARS else np.zeros(len(blocks), bool)
+
+
+@lru_cache(maxsize=4096)
+def _is_named(name: str, identity: str) -> bool:
+    return not NAMES.isdisjoint(words(f"{name} {identity}"))
 
 
 def _holds_remarks(blocks: Blocks, i: int, chars: float) -> bool:

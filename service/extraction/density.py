@@ -70,9 +70,7 @@ def counts_of(blocks: Blocks, element: int) -> Counts:
 
 def _outside(blocks: Blocks) -> int:
     """Visible characters that no candidate holds (a lone table cell is none here): a flat document's text."""
-    open_ = np.zeros(len(blocks) + 1, np.int64)
-    for i, tag in enumerate(blocks.tags):
-        if tag in CANDIDATES and tag != "td":
-            open_[blocks.first[i]] += 1
-            open_[blocks.last[i]] -= 1
-    return int(blocks.chars[np.cumsum(open_)[:-1] == 0].sum())
+    held = np.asarray([i for i, tag in enumerate(blocks.tags) if tag in CANDIDATES and tag != "td"], np.int64)
+    edges = np.bincount(blocks.first[held], minlength=len(blocks) + 1)
+    edges -= np.bincount(blocks.last[held], minlength=len(blocks) + 1)
+    return int(blocks.chars[np.cumsum(edges)[:-1] == 0].sum())

@@ -33,10 +33,14 @@ BLOCK = frozenset(
 # Possessive quantifiers: a tag left open must not make the scan quadratic.
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*+)[^<>]*+>")
 # libxml2 knows these as ordinary elements, and would nest what follows inside.
-_UNKNOWN_VOID = re.compile(r'<(embed|source|track|wbr)((?:\s++[^\s"=<>]++(?:="[^"]*+")?)*+)>')
+_UNKNOWN_VOID = re.compile(rb'<(embed|source|track|wbr)((?:\s++[^\s"=<>]++(?:="[^"]*+")?)*+)>')
 _SPACE = re.compile(r"[ \t\n\r\f\v]+")
 # Not allowed in XML, and lexbor keeps some: libxml2 would end the document at a NUL.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+# The same of UTF-8: as bytes a page of 270 KB is cleaned in a tenth of the time.
+_CONTROL_BYTES = bytes((*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F))
+_FORM_FEED_TO_SPACE = bytes.maketrans(b"\f", b" ")
+_NONCHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")
 
 
 QUADRATIC_TAGS = 20_000
@@ -63,24 +67,30 @@ def parse(html: str, *, max_nodes: int, max_depth: int) -> HtmlElement:
         root = _tree(_flatten(html, max_depth), max_nodes)
     if root is None:
         raise ExtractFailed("The page is empty or nested too deeply to read.", reason="empty")
-    if sum(1 for _ in root.iter()) > max_nodes:
-        raise _too_many(max_nodes)
     return root
 
 
 def _tree(html: str, max_nodes: int) -> HtmlElement | None:
     """The tree, or None when the document is nested deeper than libxml2's 2,048."""
     # Controls come from character references too, so they go after parsing.
-    serialized = printable(LexborHTMLParser(html).html or "")
+    serialized = (LexborHTMLParser(html).html or "").encode("utf-8", "ignore")
+    serialized = serialized.translate(_FORM_FEED_TO_SPACE, _CONTROL_BYTES)
+    for character in _NONCHARACTERS:
+        serialized = serialized.replace(character, b"")
     # Formatting elements left open are rebuilt in every paragraph: a tree can be larger than its source.
-    if serialized.count("<") > max_nodes * 3:
+    tags = serialized.count(b"<")
+    if tags > max_nodes * 3:
         raise _too_many(max_nodes)
-    serialized = _UNKNOWN_VOID.sub(r"<\1\2></\1>", serialized)
+    serialized = _UNKNOWN_VOID.sub(rb"<\1\2></\1>", serialized)
     # Not lxml.html: its element classes are looked up in Python, for every access to an element.
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    root = etree.fromstring(serialized.encode("utf-8", "replace"), parser)
+    root = etree.fromstring(serialized, parser)
     too_deep = any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
-    return None if too_deep else root
+    if too_deep:
+        return None
+    if tags > max_nodes and sum(1 for _ in root.iter()) > max_nodes:
+        raise _too_many(max_nodes)
+    return root
 
 
 def _too_many(max_nodes: int) -> ExtractFailed:
@@ -136,7 +146,7 @@ def text_of(element: HtmlElement) -> str:
 
 def visible_chars(root: HtmlElement) -> int:
     """Characters of a tree's text that are no white space."""
-    return sum(sum(map(len, text.split())) for text in root.itertext())
+    return sum(map(len, etree.tostring(root, method="text", encoding="unicode", with_tail=False).split()))
 
 
 def text_lines(root: HtmlElement) -> list[str]:
@@ -192,8 +202,22 @@ def tokens(element: HtmlElement) -> tuple[str, ...]:
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
+NAME_CHARS = 1_000
+"""Characters of a name or style that are read: what is remembered of strangers' pages has to stay small. Of wcxb's
+class attributes one in 9,000 is longer."""
+
+
+def words(name: str) -> tuple[str, ...]:
+    """Split camelCase, snake_case or kebab-case names into lower-case words."""
+    return _words(name[:NAME_CHARS])
+
 
 @lru_cache(maxsize=8192)
-def words(name: str) -> tuple[str, ...]:
-    """Split a camelCase, snake_case or kebab-case name into lower-case words."""
+def _words(name: str) -> tuple[str, ...]:
+    return tuple([word for part in name.split() for word in _parts(part)])
+
+
+# Whole class attributes are every page's own, their parts are not.
+@lru_cache(maxsize=16384)
+def _parts(name: str) -> tuple[str, ...]:
     return tuple([word.lower() for word in _WORD.findall(name)])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
-from lxml.etree import _Element as HtmlElement
 
 from service.extraction.comments import NAMES as COMMENTS
 from service.extraction.density import Counts
-from service.extraction.dom import tokens
+from service.extraction.dom import NAME_CHARS, words
 from service.extraction.evidence import Evidence
 from service.extraction.facts import Facts
 from service.extraction.metadata import ARTICLES
+from service.extraction.segment import Blocks
 from service.extraction.trees import Trees
 from service.page import Kind
 
@@ -32,6 +33,8 @@ _THREAD_WORDS = frozenset(("thread", "topic", "forum", "forums", "viewtopic", "s
 _THREAD_ADDRESS = re.compile(
     r"/(?:forums?|threads?|topics?|viewtopic|showthread|questions|bbs|board)(?:[/.?_-]|$)", re.I
 )
+
+_POST_TAGS = frozenset(("div", "li", "article", "tr", "table", "section"))
 
 FORUM_POSTS = 2
 """Posts of equal build from which a page with a thread's name is a forum's."""
@@ -66,14 +69,20 @@ AS: dict[str, Kind] = {
 """The kinds of labelled pages as kinds of answers: shelves of goods and lists of texts are feeds."""
 
 
-def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | None:
+def declared_kind(blocks: Blocks, facts: Facts, url: str | None) -> Kind | None:
     """The kind a page declares or is built as, before its body is known; None where it does not say."""
+    itemtypes = {
+        name.rsplit("/", 1)[-1]
+        for attributes in (blocks.elements[0].getroottree().getroot().attrib, *blocks.attributes)
+        if "itemtype" in attributes
+        for name in attributes["itemtype"].split()
+    }
     generator = facts.meta.get("generator", "")
     if any(facts.of_type("DiscussionForumPosting", "QAPage")) or _FORUM_SOFTWARE.search(generator):
         return "forum"
-    if any(facts.of_type("SocialMediaPosting")) or _has_itemtype(root, "SocialMediaPosting"):
+    if any(facts.of_type("SocialMediaPosting")) or "SocialMediaPosting" in itemtypes:
         return "social"
-    if _has_itemtype(root, "DiscussionForumPosting", "QAPage"):
+    if not itemtypes.isdisjoint(("DiscussionForumPosting", "QAPage")):
         return "forum"
     if facts.meta.get("og:type", "").lower() in ("product", "og:product", "product.item") or any(
         facts.of_type("Product")
@@ -83,7 +92,7 @@ def declared_kind(root: HtmlElement, facts: Facts, url: str | None) -> Kind | No
         return "documentation"
     if any(facts.of_type(*ARTICLES)) or facts.meta.get("og:type", "").lower() == "article":
         return "article"
-    return "forum" if _is_thread(root, url) else None
+    return "forum" if _is_thread(blocks, url) else None
 
 
 def probabilities(judge: Trees, traits: dict[str, float]) -> dict[str, float]:
@@ -124,24 +133,25 @@ def _measured(page: Counts) -> Kind:
     return "article" if page.chars - page.link_chars >= ARTICLE_CHARS else "page"
 
 
-def _has_itemtype(root: HtmlElement, *names: str) -> bool:
-    return any((e.get("itemtype") or "").rsplit("/", 1)[-1] in names for e in root.xpath("//*[@itemtype]"))
-
-
-def _is_thread(root: HtmlElement, url: str | None) -> bool:
+def _is_thread(blocks: Blocks, url: str | None) -> bool:
     """A page named as a thread that holds posts of equal build."""
     named = bool(url and _THREAD_ADDRESS.search(url))
     posts: dict[tuple[str, str], int] = {}
-    for element in root.iter("div", "li", "article", "tr", "table", "section"):
-        name = element.get("class")
-        if not name:
+    for tag, attributes in zip(blocks.tags, blocks.attributes, strict=True):
+        if tag not in _POST_TAGS or not (name := attributes.get("class")):
             continue
-        words = tokens(element)
-        if not COMMENTS.isdisjoint(words):  # `thread-even` is a comment's place under an article
-            continue
-        if not named and not _THREAD_WORDS.isdisjoint(words):
-            named = True
-        if not _POST_WORDS.isdisjoint(words):
-            key = (element.tag, name.split()[0])
+        is_thread, is_post = _read(name[:NAME_CHARS], attributes.get("id", "")[:NAME_CHARS])
+        named = named or is_thread
+        if is_post:
+            key = (tag, name.split()[0] if name.split() else "")
             posts[key] = posts.get(key, 0) + 1
     return named and max(posts.values(), default=0) >= FORUM_POSTS
+
+
+@lru_cache(maxsize=4096)
+def _read(name: str, identity: str) -> tuple[bool, bool]:
+    """Whether an element's class and id name a thread, and a post of one."""
+    found = words(f"{name} {identity}")
+    if not COMMENTS.isdisjoint(found):  # `thread-even` is a comment's place under an article
+        return False, False
+    return not _THREAD_WORDS.isdisjoint(found), not _POST_WORDS.isdisjoint(found)

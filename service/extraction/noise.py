@@ -14,7 +14,7 @@ from functools import lru_cache
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import tokens, visible_chars
+from service.extraction.dom import NAME_CHARS, tokens, visible_chars
 
 NEVER_TEXT = frozenset(
     (
@@ -46,11 +46,12 @@ PANELS = frozenset(
 in hidden elements that a control names or that have a panel's role are body, half of 4,500 in those so named, and 1 in
 11 of 99,000 in others."""
 
-_CONTROLS = frozenset(("aria-controls", "data-target", "data-bs-target", "href"))
-_HIDING = frozenset(("hidden", "style", "class"))
+_CONTROLS = frozenset(("aria-controls", "data-target", "data-bs-target"))
 _HEADS = frozenset(("h2", "h3", "h4", "h5", "h6", "dt", "button", "summary"))
 _NO_PANELS = frozenset(("dialog", "alertdialog", "menu", "alert"))
 _CHROME = frozenset(("nav", "header", "footer", "dialog"))
+_FINDABLE = "until-found"
+# Hidden, but what a search in the page opens (HTML standard, 6.1).
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _LABEL_CLASS = re.compile(r"visually[-_]?hidden|screen[-_]?reader|(?:^|[\s_-])sr[-_]?only|assistive[-_]?text", re.I)
 # A button inside these is a term or a question (an accordion's head), elsewhere a control.
@@ -62,14 +63,20 @@ def prune(root: HtmlElement) -> None:
     hidden: list[HtmlElement] = []
     controlled: set[str] = set()
     for element in root.iter():
-        suspect = False
+        is_hidden = False
         for name, value in element.items():
-            if name in _CONTROLS:
-                if name != "href" or value[:1] == "#":
-                    controlled.update(word.removeprefix("#") for word in value.split())
-            elif name in _HIDING:
-                suspect = suspect or name != "class" or _names_a_label(value)
-        if (suspect or element.tag == "dialog") and (hides(element.tag, element.attrib) or _is_label(element)):
+            if name == "class":
+                is_hidden = is_hidden or (_names_a_label(value[:NAME_CHARS]) and _is_label(element))
+            elif name == "href":
+                if value[:1] == "#":
+                    controlled.add(value[1:])
+            elif name == "style":
+                is_hidden = is_hidden or _hides_by_style(value[:NAME_CHARS])
+            elif name == "hidden":
+                is_hidden = is_hidden or value.lower() != _FINDABLE
+            elif name in _CONTROLS:
+                controlled.update(word.removeprefix("#") for word in value.split())
+        if is_hidden or (element.tag == "dialog" and element.get("open") is None):
             hidden.append(element)
     builds = Counter(_build(e) for e in hidden if _is_headed(e))
     opened = {e for e in hidden if _is_panel(e, controlled, builds)}
@@ -124,10 +131,9 @@ def _is_phrase(button: HtmlElement) -> bool:
 
 def hides(tag: str, attributes: Mapping[str, str]) -> bool:
     """Whether an element's own attributes hide it, until a script shows it if one does."""
-    if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
+    if "hidden" in attributes and attributes["hidden"].lower() != _FINDABLE:
         return True
-    style = attributes.get("style")
-    if style and _HIDDEN_STYLE.search(style):
+    if "style" in attributes and _hides_by_style(attributes["style"][:NAME_CHARS]):
         return True
     return tag == "dialog" and "open" not in attributes
 
@@ -135,7 +141,7 @@ def hides(tag: str, attributes: Mapping[str, str]) -> bool:
 def _is_label(element: HtmlElement) -> bool:
     """Whether an element is named as one for screen readers, and short; stops reading where it is not."""
     name = element.get("class")
-    if not name or not _names_a_label(name):
+    if not name or not _names_a_label(name[:NAME_CHARS]):
         return False
     chars = 0
     for text in element.itertext():
@@ -143,6 +149,11 @@ def _is_label(element: HtmlElement) -> bool:
         if chars > LABEL_CHARS:
             return False
     return True
+
+
+@lru_cache(maxsize=4096)
+def _hides_by_style(style: str) -> bool:
+    return _HIDDEN_STYLE.search(style) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from service.extraction.dom import words
-from service.extraction.evidence import SAID, Evidence, Names
-from service.extraction.evidence.features import said
+from service.extraction.evidence import SAID, Evidence, Names, Said
 from service.extraction.evidence.names import LABEL_CHARS, read
 from service.extraction.facts import Facts, types
 from service.extraction.segment import Blocks
@@ -32,9 +31,9 @@ _QUANTILES = (0.25, 0.5, 0.75, 0.9)
 
 
 def traits_of(
-    blocks: Blocks, gathered: Evidence, names: Names, facts: Facts, url: str | None, declared: str | None
+    blocks: Blocks, gathered: Evidence, names: Names, spoken: Said, facts: Facts, url: str | None, declared: str | None
 ) -> dict[str, float]:
-    """The measures that are not 0, by name; `gathered` and `names` are the blocks'."""
+    """The measures that are not 0, by name; `gathered`, `names` and `spoken` are the blocks'."""
     found: dict[str, float] = {f"declared:{declared}": 1}
     meta = facts.meta
     found[f"og:{meta.get('og:type', '').lower()[:20]}"] = 1
@@ -49,6 +48,9 @@ def traits_of(
     if len(blocks):
         _text(found, blocks, gathered)
         _names(found, blocks, names)
+        for text, words_said in zip(blocks.texts, spoken, strict=True):
+            if len(text) <= LABEL_CHARS:
+                found.update(dict.fromkeys([SAID + word for word in words_said], 1))
     return found
 
 
@@ -73,7 +75,7 @@ def _text(found: dict[str, float], blocks: Blocks, gathered: Evidence) -> None:
     chars = blocks.chars
     inside = np.asarray(columns["in_winner"])
     for name, column in columns.items():
-        if isinstance(column, float | int | np.number):
+        if type(column) is not np.ndarray:
             found[name] = float(column)
     averaged = np.stack([np.broadcast_to(columns[name], len(blocks)) for name in _AVERAGED]).astype(np.float64)
     found.update(zip([f"mean:{name}" for name in _AVERAGED], averaged.mean(axis=1).tolist(), strict=True))
@@ -86,26 +88,19 @@ def _text(found: dict[str, float], blocks: Blocks, gathered: Evidence) -> None:
         found[f"share:{group}"] = chars[under].sum() / max(1, chars.sum())
         found[f"winner_share:{group}"] = chars[under & inside].sum() / max(1, chars[inside].sum())
     for name, values in (("chars", chars), ("winner_chars", chars[inside])):
-        quantiles = np.quantile(values, _QUANTILES).tolist() if len(values) else [0.0] * len(_QUANTILES)
-        found.update((f"{name}:{q}", value) for q, value in zip(_QUANTILES, quantiles, strict=True))
+        ordered = np.sort(values)
+        for q in _QUANTILES if len(ordered) else ():
+            found[f"{name}:{q}"] = float(ordered[int(q * (len(ordered) - 1))])
 
 
 def _names(found: dict[str, float], blocks: Blocks, names: Names) -> None:
-    """How much of the text stands under a word of a name, how many elements bear it, which labels the page has."""
-    before = np.concatenate(([0], np.cumsum(blocks.chars)))
-    shares = ((before[blocks.last] - before[blocks.first]) / max(1, int(before[-1]))).tolist()
-    largest: dict[str, float] = {}
-    numbers: dict[str, int] = {}
-    for name, share in zip(names, shares, strict=True):
-        if name:
-            if share > largest.get(name, -1.0):
-                largest[name] = share
-            numbers[name] = numbers.get(name, 0) + 1
-    for name, share in largest.items():
+    """How much of the text stands under a word of a name, and how many elements bear it."""
+    running = np.concatenate(([0], np.cumsum(blocks.chars)))
+    shares = (running[blocks.last] - running[blocks.first]) / max(1, int(running[-1]))
+    largest = np.zeros(len(names.different))
+    np.maximum.at(largest, names.of, shares)
+    numbers = np.bincount(names.of, minlength=len(names.different))
+    for name, share, number in zip(names.different[1:], largest[1:].tolist(), numbers[1:].tolist(), strict=True):
         for word in read(name)[0]:
             found[word] = max(found.get(word, 0.0), share)
-            found[f"number:{word}"] = found.get(f"number:{word}", 0) + numbers[name]
-    for text in blocks.texts:
-        if len(text) <= LABEL_CHARS:
-            for word in said(text):
-                found[SAID + word] = 1
+            found[f"number:{word}"] = found.get(f"number:{word}", 0) + number

@@ -44,7 +44,7 @@ class Example:
     page: str
     site: str
     gathered: evidence.Evidence
-    marks: list[evidence.Mark]
+    marks: evidence.Marks
     traits: dict[str, float]
     share: NDArray[np.float64]
     words: NDArray[np.int64]
@@ -130,10 +130,11 @@ def example(corpus: str, truth: dict[str, Any], body: bytes, settings: Settings)
     root = parse(source, max_nodes=settings.limits.max_nodes, max_depth=settings.limits.max_depth)
     facts = read_facts(root)
     url = truth.get("url")
-    declared = declared_kind(root, facts, url)
     put_in_place(root)
     prune(root)
-    found = gathered(cut(root), facts, url, declared, settings.extraction, _Everything())
+    blocks = cut(root)
+    declared = declared_kind(blocks, facts, url)
+    found = gathered(blocks, facts, url, declared, settings.extraction, _Everything())
     if not found.ranked:
         return None
     texts = found.blocks.texts

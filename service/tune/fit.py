@@ -122,7 +122,7 @@ def _features(examples: list[Example]) -> tuple[str, ...]:
     """The names of the features: those gathered, and the commonest words."""
     sites: dict[str, set[str]] = {}
     for e in examples:
-        for name in {name for name, _, _ in e.marks}:
+        for name in e.marks.different:
             sites.setdefault(name, set()).add(e.site)
     names = list(examples[0].gathered.names)
     for prefix, most in VOCABULARY.items():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.extraction.evidence.containers import containers
-from service.extraction.evidence.features import Evidence, Mark, Names, Scene
+from service.extraction.evidence.features import Evidence, Marks, Names, Said, Scene, said_by
 from service.extraction.evidence.names import NAMED, SAID, UNDER, hints, marks_of, names_of
 from service.extraction.evidence.neighbours import neighbours
 from service.extraction.evidence.place import place
@@ -23,10 +23,13 @@ LONG = 100
 """Visible characters from which a block is a paragraph rather than a label."""
 
 
-def gather(blocks: Blocks, winner: int, subject: Subject, comments: NDArray[np.bool_], names: Names) -> Evidence:
+def gather(
+    blocks: Blocks, winner: int, subject: Subject, comments: NDArray[np.bool_], names: Names, spoken: Said
+) -> Evidence:
     """The features of every block.
 
-    `winner` is the density winner's preorder number, `comments` where readers speak, `names` is `names_of` the blocks.
+    `winner` is the density winner's preorder number, `comments` where readers speak, `names` is `names_of` the blocks
+    and `spoken` is `said_by` them.
     """
     found = Evidence(len(blocks))
     scene = Scene.of(blocks, winner)
@@ -35,7 +38,7 @@ def gather(blocks: Blocks, winner: int, subject: Subject, comments: NDArray[np.b
     containers(found, scene)
     repetition(found, scene)
     neighbours(found, scene)
-    subject_of_blocks(found, blocks, subject)
+    subject_of_blocks(found, blocks, subject, spoken)
     found.add("in_comments", comments)
     hints(found, scene, names)
     tags(found, scene)
@@ -61,11 +64,13 @@ __all__ = [
     "SAID",
     "UNDER",
     "Evidence",
-    "Mark",
+    "Marks",
     "Names",
+    "Said",
     "Subject",
     "gather",
     "marks_of",
     "names_of",
+    "said_by",
     "signatures",
 ]

@@ -12,21 +12,53 @@ from numpy.typing import NDArray
 
 from service.extraction.segment import STOP, Blocks, Floats, Ints
 
-Mark = tuple[str, int, int]
-"""A feature's name, and the range of blocks that have it."""
-
-Names = list[str]
-"""What every element is called: its class, id, role and itemprop."""
+Said = list[tuple[str, ...]]
+"""The words of each block, none where it is longer than `LONGEST`."""
 
 _WORD = re.compile(r"\w+")
 
 FAR = 99
 """Distance of what is not there."""
 
+LONGEST = 600
+"""Characters of the longest block whose words are looked at one by one."""
 
-def said(text: str) -> list[str]:
+
+def said(text: str) -> tuple[str, ...]:
     """The lower-case words of a text; a run of a script without spaces is one."""
-    return _WORD.findall(text.lower())
+    return tuple(_WORD.findall(text.lower()))
+
+
+def said_by(blocks: Blocks) -> Said:
+    """The words of every block."""
+    return [said(text) if len(text) <= LONGEST else () for text in blocks.texts]
+
+
+@dataclass(slots=True, eq=False)
+class Names:
+    """What elements are called, by class, id, role and itemprop: the different names, and the number of each element's.
+
+    Number 0 is no name: an element without one, or without text.
+    """
+
+    different: list[str]
+    of: Ints
+
+
+@dataclass(slots=True, eq=False)
+class Marks:
+    """Words that ranges of blocks have: the different words; the number of the word, first and last of each range."""
+
+    different: list[str]
+    word: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, different: list[str], ranges: list[tuple[int, int, int]]) -> Marks:
+        """From (number of the word, first, last)."""
+        word, first, last = np.asarray(ranges, np.int64).reshape(-1, 3).T
+        return cls(different, word, first, last)
 
 
 class Evidence:
@@ -45,19 +77,20 @@ class Evidence:
         """Add a column, or one value for all blocks."""
         self.columns[name] = values
 
-    def rows(self, marks: list[Mark], names: tuple[str, ...]) -> NDArray[np.float32]:
+    def rows(self, marks: Marks, names: tuple[str, ...]) -> NDArray[np.float32]:
         """Blocks × `names`; `marks` is `marks_of` the page."""
         position = _positions(names)
         found = np.zeros((len(names), self.number + 1), np.float32)
-        for name, first, last in marks:
-            if (row := position.get(name)) is not None:
-                found[row, first] += 1
-                found[row, last] -= 1
-        marked = [row for name, row in position.items() if name not in self.columns]
+        row_of = np.asarray([position.get(word, -1) for word in marks.different], np.intp)
+        row = row_of[marks.word]
+        wanted = row >= 0
+        np.add.at(found, (row[wanted], marks.first[wanted]), 1)
+        np.add.at(found, (row[wanted], marks.last[wanted]), -1)
+        marked = row_of[row_of >= 0]
         found[marked] = np.cumsum(found[marked], axis=1) > 0
         for name, column in self.columns.items():
-            if (row := position.get(name)) is not None:
-                found[row, :-1] = column
+            if name in position:
+                found[position[name], :-1] = column
         return found[:, :-1].T
 
 
@@ -106,6 +139,19 @@ class Scene:
             before=np.concatenate(([0.0], np.cumsum(chars)[:-1]))[: len(chars)],
             index=np.arange(len(blocks)),
         )
+
+    def innermost(self, elements: Ints) -> Ints:
+        """The innermost of some elements (numbers in preorder) around each block, -1 where none is."""
+        first, last = self.blocks.first[elements], self.blocks.last[elements]
+        # Of wrappers that cover the same blocks the last is the innermost.
+        other = np.ones(len(elements), bool)
+        other[:-1] = (first[1:] != first[:-1]) | (last[1:] != last[:-1])
+        result = np.full(len(self.blocks), -1, np.int64)
+        for number, begin, end in zip(
+            elements[other].tolist(), first[other].tolist(), last[other].tolist(), strict=True
+        ):
+            result[begin:end] = number
+        return result
 
 
 def _levels(blocks: Blocks) -> Ints:

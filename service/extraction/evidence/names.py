@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import lru_cache
 
 import numpy as np
 
-from service.extraction.dom import words
-from service.extraction.evidence.features import FAR, Evidence, Mark, Names, Scene, said
+from service.extraction.dom import NAME_CHARS, words
+from service.extraction.evidence.features import FAR, Evidence, Marks, Names, Said, Scene
 from service.extraction.evidence.text import HEADINGS
 from service.extraction.noise import hides
 from service.extraction.segment import Blocks
@@ -36,64 +36,84 @@ GROUPS = {
 }
 """Words of class and id names, by what they hint at."""
 
-_GROUPS = [(name, frozenset(group.split())) for name, group in GROUPS.items()]
+_GROUPS_OF: dict[str, list[str]] = {}
+for _group, _words in GROUPS.items():
+    for _word in _words.split():
+        _GROUPS_OF.setdefault(_word, []).append(_group)
 _NAMING = ("class", "id", "role", "itemprop")
 
 
 def names_of(blocks: Blocks) -> Names:
-    """What every element with text is called: its class, id, role and itemprop."""
-    return [
-        " ".join([attributes[key] for key in _NAMING if key in attributes]) if attributes and with_text else ""
+    """What every element with text is called."""
+    numbers = {"": 0}
+    of = [
+        numbers.setdefault(
+            " ".join([attributes[key] for key in _NAMING if key in attributes])[:NAME_CHARS], len(numbers)
+        )
+        if attributes and with_text
+        else 0
         for attributes, with_text in zip(blocks.attributes, (blocks.first < blocks.last).tolist(), strict=True)
     ]
+    return Names(list(numbers), np.asarray(of, np.int64))
 
 
 def hints(found: Evidence, scene: Scene, names: Names) -> None:
     """Levels up to the nearest element whose name hints at something, by group of hints, and its share of the page."""
     blocks = scene.blocks
-    elements: dict[str, list[int]] = {name: [] for name in GROUPS}
-    for i, name in enumerate(names):
-        if name and (hinted := read(name)[1]):
-            for group in hinted:
-                elements[group].append(i)
-    first, last = blocks.first.tolist(), blocks.last.tolist()
-    for group, numbers in elements.items():
-        nearest = np.full(len(blocks), -1, np.int64)
-        for i in numbers:
-            nearest[first[i] : last[i]] = i
+    hinted = [read(name)[1] for name in names.different]
+    for group in GROUPS:
+        numbers = np.flatnonzero(np.asarray([group in groups for groups in hinted])[names.of])
+        nearest = scene.innermost(numbers)
         known = nearest >= 0
         nearest = np.maximum(nearest, 0)
         found.add(f"{group}_levels", np.where(known, scene.level[blocks.home] - scene.level[nearest], FAR))
         found.add(f"{group}_share", np.where(known, scene.e_chars[nearest] / scene.total, 0))
-    in_panel = np.zeros(len(blocks), bool)  # what a reader has to open
-    for i in [i for i, attributes in enumerate(blocks.attributes) if "hidden" in attributes or "style" in attributes]:
-        if hides(blocks.tags[i], blocks.attributes[i]):
-            in_panel[first[i] : last[i]] = True
-    found.add("in_panel", in_panel)
+    styled = [i for i, attributes in enumerate(blocks.attributes) if "hidden" in attributes or "style" in attributes]
+    panels = [i for i in styled if hides(blocks.tags[i], blocks.attributes[i])]  # what a reader has to open
+    found.add("in_panel", scene.innermost(np.asarray(panels, np.int64)) >= 0)
 
 
-def marks_of(blocks: Blocks, names: Names, wanted: Container[str]) -> list[Mark]:
+def marks_of(blocks: Blocks, names: Names, spoken: Said, wanted: Container[str]) -> Marks:
     """The `wanted` words on a page as ranges of blocks: of names, of short texts, of headings."""
-    marks: list[Mark] = []
-    for name, first, last in zip(names, blocks.first.tolist(), blocks.last.tolist(), strict=True):
-        if name:
-            marks.extend([(word, first, last) for word in read(name)[0] if word in wanted])
+    numbers: dict[str, int] = {}
+    marks: list[tuple[int, int, int]] = []
+
+    def mark(words: Iterable[str], first: int, last: int) -> None:
+        marks.extend([(numbers.setdefault(word, len(numbers)), first, last) for word in words if word in wanted])
+
     heading, title = -1, frozenset[str]()
     for i, text in enumerate(blocks.texts):
         if len(text) > LABEL_CHARS:
             continue
-        found = frozenset(said(text))
-        marks.extend([(name, i, i + 1) for word in found if (name := SAID + word) in wanted])
+        words = frozenset(spoken[i])
+        mark([SAID + word for word in words], i, i + 1)
         if blocks.tags[blocks.home[i]] in HEADINGS:
-            marks.extend([(name, heading + 1, i) for word in title if (name := UNDER + word) in wanted])
-            heading, title = i, found
-    marks.extend([(name, heading + 1, len(blocks)) for word in title if (name := UNDER + word) in wanted])
-    return marks
+            mark([UNDER + word for word in title], heading + 1, i)
+            heading, title = i, words
+    mark([UNDER + word for word in title], heading + 1, len(blocks))
+
+    of_name = [
+        [numbers.setdefault(word, len(numbers)) for word in read(name)[0] if word in wanted] for name in names.different
+    ]
+    # An element has every word of its name: element by element, word by word, without a loop over the elements.
+    size = np.asarray([len(words) for words in of_name], np.int64)
+    sizes = size[names.of]
+    element = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(element)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    begin = (np.cumsum(size) - size)[names.of]
+    word = np.asarray([word for words in of_name for word in words], np.int64)[begin[element] + place]
+    spoken_marks = Marks.of(list(numbers), marks)
+    return Marks(
+        spoken_marks.different,
+        np.concatenate((spoken_marks.word, word)),
+        np.concatenate((spoken_marks.first, blocks.first[element])),
+        np.concatenate((spoken_marks.last, blocks.last[element])),
+    )
 
 
 @lru_cache(maxsize=4096)
 def read(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of a name as features, and the groups of hints that they belong to."""
-    found = frozenset(words(name))
-    groups = tuple(group for group, hints in _GROUPS if not hints.isdisjoint(found))
-    return tuple(sorted(NAMED + word for word in found)), groups
+    found = sorted(set(words(name)))
+    groups = {group for word in found if word in _GROUPS_OF for group in _GROUPS_OF[word]}
+    return tuple([NAMED + word for word in found]), tuple(sorted(groups))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 
 import numpy as np
 
@@ -19,7 +18,7 @@ _NO_CARDS = frozenset(("p", "span", "br"))
 def repetition(found: Evidence, scene: Scene) -> None:
     """The card and the list a block is in, and the blocks of its own build."""
     blocks, index, chars = scene.blocks, scene.index, scene.chars
-    inner, outer, repeats = _cards(blocks)
+    inner, outer, repeats = _cards(scene)
     for name, card in (("card", inner), ("list", outer)):
         none = card < 0
         card = np.maximum(card, 0)
@@ -88,14 +87,14 @@ def signatures(blocks: Blocks) -> Ints:
     return np.asarray(result, np.int64)
 
 
-@lru_cache(maxsize=4096)
 def _first_word(name: str | None) -> str | None:
     words = name.split(None, 1) if name else None
     return words[0] if words else None
 
 
-def _cards(blocks: Blocks) -> tuple[Ints, Ints, Ints]:
+def _cards(scene: Scene) -> tuple[Ints, Ints, Ints]:
     """(nearest, outermost) card around each block, -1 for none, and how often each element's build is repeated."""
+    blocks = scene.blocks
     builds: dict[tuple[int, str, str | None], int] = {}
     keys: list[tuple[int, str, str | None] | None] = []
     first, last = blocks.first.tolist(), blocks.last.tolist()
@@ -109,11 +108,11 @@ def _cards(blocks: Blocks) -> tuple[Ints, Ints, Ints]:
         builds[key] = builds.get(key, 0) + 1
         keys.append(key)
     repeats = np.asarray([builds[key] if key else 0 for key in keys], np.int64)
-    repeated = np.flatnonzero(repeats >= ALIKE).tolist()
-    inner = np.full(len(blocks), -1, np.int64)
+    repeated = np.flatnonzero(repeats >= ALIKE)
     outer = np.full(len(blocks), -1, np.int64)
-    for i in repeated:
-        inner[first[i] : last[i]] = i
-    for i in reversed(repeated):
-        outer[first[i] : last[i]] = i
-    return inner, outer, repeats
+    end = 0
+    for i in repeated.tolist():
+        if i >= end:
+            end = int(blocks.end[i])
+            outer[first[i] : last[i]] = i
+    return scene.innermost(repeated), outer, repeats

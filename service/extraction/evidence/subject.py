@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.extraction.evidence.features import FAR, Evidence, said
+from service.extraction.evidence.features import FAR, Evidence, Said, said
 from service.extraction.facts import Facts
 from service.extraction.segment import Blocks
-
-LONGEST = 600
-"""Characters of the longest block that is compared with the title and the description."""
 
 TITLED = 0.4
 """Share of words in common with the title from which a block may be the title."""
@@ -30,20 +27,16 @@ class Subject:
         return cls(facts.title, facts.meta.get("og:description") or facts.meta.get("description") or "")
 
 
-def subject_of_blocks(found: Evidence, blocks: Blocks, subject: Subject) -> None:
+def subject_of_blocks(found: Evidence, blocks: Blocks, subject: Subject, spoken: Said) -> None:
     """Words that a block has in common with the title and the description, and its distance from the title."""
     title = set(said(subject.title))
     description = set(said(subject.description))
     titled, described = np.zeros(len(blocks)), np.zeros(len(blocks))
-    for i, text in enumerate(blocks.texts if title or description else ()):
-        words = set(said(text)) if len(text) <= LONGEST else None
-        if not words:
-            continue
-        if title and not title.isdisjoint(words):
-            common = len(words & title)
-            titled[i] = common / (len(words) + len(title) - common)
-        if description and not description.isdisjoint(words):
-            described[i] = len(words & description) / min(len(words), len(description))
+    for i, words in enumerate(spoken if title or description else ()):
+        if common := len(title.intersection(words)):
+            titled[i] = common / (len(set(words)) + len(title) - common)
+        if common := len(description.intersection(words)):
+            described[i] = common / min(len(set(words)), len(description))
     found.add("titled", titled)
     found.add("described", described)
     best = int(titled.argmax()) if len(titled) and titled.max() > TITLED else -1
