@@ -92,7 +92,7 @@ def _extract(
     data = payload.scripts(root)
     put_in_place(root)
     prune(root)
-    failure = failure_of_page(root, facts.title, source, status, settings.extraction)
+    failure = failure_of_page(root, facts, source, status, settings.extraction)
     if failure is not None:
         raise failure
 
