@@ -17,7 +17,7 @@ from lxml.etree import _Element as HtmlElement
 from service.extraction.dom import text_lines, visible_chars
 from service.extraction.facts import Facts
 from service.extraction.metadata import MAX_TITLE_CHARS, site_of, title_of
-from service.extraction.walls import fold, is_quoted, size
+from service.extraction.phrases import fold, is_quoted, size
 
 NOTICE_CHARS = 800
 """Visible characters beyond which a body is no notice. On the boards the longest cookie banner of one paragraph has

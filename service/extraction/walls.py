@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
-from typing import Any
+from itertools import islice
 
-import yaml
+from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
 from service.extraction.dom import text_lines, text_of
 from service.extraction.facts import Facts
+from service.extraction.phrases import addressed, asks, fold, is_titled, letters, own, phrases_of, size, table
 from service.extraction.status import failure_of_status
 from service.failures import BlockedBySite, Failure, PageNotFound, UpstreamError
 from service.settings import Extraction
@@ -28,8 +28,14 @@ PROSE_CHARS = 80
 REST_CHARS = 800
 """Prose beside the notice from which the page is an article about it. The longest wall measured has 704 in all."""
 
-BARE_CHARS = 120
+BARE_CHARS = 60
 """Letters outside links, headings and the notice itself up to which a page is nothing but its notice."""
+
+ALONE_SHARE = 0.4
+"""Share of a sentence from which it says nothing but the phrase: "This post has been deleted by its author." has .66."""
+
+SILENT_CHARS = 30
+"""Letters beneath a title up to which a page says nothing more: the name of a server, a link."""
 
 MARKUP_CHARS = 700
 """Visible text up to which challenge mark-up makes a page a challenge; pages that load such a script have more."""
@@ -40,88 +46,35 @@ MARKUP_SOURCE_CHARS = 200_000
 WEAK_PROSE_CHARS = 60
 """Letters of a line from which a page has prose, and a captcha on it is some form's."""
 
-TITLE_ENDING = 4
-"""Letters that may follow a phrase in a title."""
-
 ENOUGH = 2
 """Balance of evidence from which a phrase is the page's own: one strong sign, or two weak ones."""
 
 HEADINGS = 24
 """Headings that are looked at; no wall measured has more than five."""
 
-QUOTED_CHARS = 500
-"""Characters around a phrase in which its quotation marks are looked for."""
-
-_NO_LETTER = re.compile(r"[\W\d_]+")
-_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _PARTS = re.compile(r"\s+[|–—·:-]\s+|\s*[|｜:：]\s*")
-_QUOTES = "\"'“”‘’„‟«»‹›「」『』〈〉《》＂"
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
+_VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?![a-z])")  # the first letter as it is spoken: "an F5 challenge"
 _ADDRESS = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:[/?#]\S*)?", re.I)
 _ARTICLES = ("Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle", "TechArticle", "Recipe", "Product")
 _LESSONS = ("FAQPage", "HowTo", "QAPage", "Question")
 _NAMED = frozenset(("description", "og:description", "og:image", "og:url"))
 
 
-@dataclass(frozen=True, slots=True)
-class Phrases:
-    """The compiled phrases of one kind of wall."""
-
-    anywhere: re.Pattern[str]
-    titles: re.Pattern[str] | None
-    forms: re.Pattern[str] | None
-
-
-@cache
-def _data() -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("walls.yaml").read_text(encoding="utf-8"))
-    return data
-
-
-@cache
-def _phrases(kind: str) -> Phrases:
-    section = _data()[kind]
-    titles = [phrase for group in section.get("titles", {}).values() for phrase in group]
-    phrases = [phrase for group in section["phrases"].values() for phrase in group]
-    forms = section.get("forms")
-    return Phrases(
-        _any_of(phrases), _any_of(titles) if titles else None, re.compile("|".join(forms)) if forms else None
-    )
-
-
 @cache
 def _markup(section: str) -> list[tuple[str, re.Pattern[str]]]:
-    return [(vendor, re.compile("|".join(patterns))) for vendor, patterns in _data()[section].items()]
-
-
-@cache
-def _addressed() -> re.Pattern[str]:
-    return re.compile("|".join(pattern for group in _data()["addressed"].values() for pattern in group))
-
-
-def _any_of(phrases: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(fold(phrase)) for phrase in sorted(phrases, key=len, reverse=True)))
-
-
-def size(text: str) -> int:
-    """Letters, those of Chinese, Japanese and Korean counted twice: they say as much as two Latin ones."""
-    return len(_NO_LETTER.sub("", text)) + len(_WIDE.findall(text))
+    return [(vendor, re.compile("|".join(patterns))) for vendor, patterns in table()[section].items()]
 
 
 def _is_short(root: HtmlElement, most: int) -> bool:
     """Whether the visible text has at most so many letters: an obfuscated script, shown as text, is no prose."""
-    letters = 0
+    total = 0
     for text in root.itertext():
         if not text.isspace():
-            letters += len(_NO_LETTER.sub("", text))
-            if letters > most:
+            total += letters(text)
+            if total > most:
                 return False
     return True
-
-
-def fold(text: str) -> str:
-    """Text as phrases are compared: case-folded, white space folded, one apostrophe."""
-    return " ".join(text.replace("’", "'").casefold().split())
 
 
 def failure_of_page(root: HtmlElement, facts: Facts, html: str, status: int, weights: Extraction) -> Failure | None:
@@ -145,9 +98,9 @@ def wall_of(root: HtmlElement, facts: Facts, html: str, status: int, weights: Ex
     `root` is the whole page after noise, `html` its source, `status` the origin's answer.
     """
     shape = _Shape(root, facts, html, status)
-    total = sum(len(_NO_LETTER.sub("", line)) for line in shape.lines)
+    total = sum(map(letters, shape.lines))
     if total <= MARKUP_CHARS and len(html) <= MARKUP_SOURCE_CHARS and (vendor := _challenge(shape)):
-        article = "an" if vendor[0] in "AEIOU" and not vendor.startswith("Uni") else "a"
+        article = "an" if _VOWEL.match(vendor) else "a"
         message = f"The site answers with {article} {vendor} challenge."
         return BlockedBySite(message, reason=f"challenge: {vendor}", upstream_status=status)
     for kind, (failure, message) in _FAILURES.items():
@@ -168,7 +121,7 @@ _FAILURES: dict[str, tuple[type[Failure], str]] = {
     "maintenance": (UpstreamError, "The site is closed for maintenance or cannot be reached."),
     "dead": (PageNotFound, "The page does not exist or was deleted."),
 }
-"""What each kind of wall is to a caller, in the order in which they are looked for."""
+# What each kind of wall is to a caller, in the order in which they are looked for.
 
 
 def _challenge(shape: _Shape) -> str | None:
@@ -176,11 +129,10 @@ def _challenge(shape: _Shape) -> str | None:
     plain = all(size(line) < WEAK_PROSE_CHARS for line in shape.lines)
     # What honest pages load too: a challenge says nothing, and describes itself to nobody.
     empty = plain and _NAMED.isdisjoint(shape.facts.meta)
-    sections = ("markup", *(("weak_markup",) if plain else ()), *(("loaded",) if empty else ()))
-    for section in sections:
+    for section in ("markup", *(("weak_markup",) if plain else ()), *(("loaded",) if empty else ())):
         for vendor, pattern in _markup(section):
             match = pattern.search(shape.source)
-            if match is not None and (section == "weak_markup" or match.group(0) not in shape.shown):
+            if match is not None and (section == "weak_markup" or match.group(0) not in shape.text):
                 return vendor
     return None
 
@@ -199,125 +151,105 @@ class _Shape:
         return text_lines(self.root)
 
     @cached_property
+    def text(self) -> str:
+        return "\n".join(map(fold, self.lines))
+
+    @cached_property
     def source(self) -> str:
         return self.html[:MARKUP_SOURCE_CHARS].lower()
 
     @cached_property
-    def shown(self) -> str:
-        return "\n".join(self.lines).lower()
-
-    @cached_property
     def headings(self) -> list[str]:
-        found = (
-            fold(text_of(h)) for h, _ in zip(self.root.iter("h1", "h2", "h3", "h4"), range(HEADINGS), strict=False)
-        )
+        found = (fold(text_of(heading)) for heading in islice(self.root.iter("h1", "h2", "h3", "h4"), HEADINGS))
         return [text for text in found if text]
 
     @cached_property
     def names(self) -> list[str]:
         """The parts of the title that do not name the site; none of a title that is but an address."""
         title = fold(self.facts.title)
-        sites = {fold(self.facts.meta.get("og:site_name", "")), *self._home}
+        # Links to the front page are called, as a rule, by the site's name.
+        home = (text for href, text in self.links if href in ("/", "./", ""))
+        sites = {fold(self.facts.meta.get("og:site_name", "")), *home}
         parts = [] if _ADDRESS.fullmatch(title) else [part.strip(" .!…") for part in _PARTS.split(title)]
         return [part for part in parts if part and part not in sites and not _ADDRESS.fullmatch(part)]
 
     @cached_property
-    def _home(self) -> set[str]:
-        """What links to the front page are called: as a rule the site's name."""
-        return {fold(text_of(a)) for a in self.root.iter("a") if a.get("href") in ("/", "./", "")}
-
-    @cached_property
-    def linked(self) -> int:
-        return sum(size(text_of(a)) for a in self.root.iter("a"))
+    def links(self) -> list[tuple[str | None, str]]:
+        """Where links lead and what they say; of one inside another, the outer."""
+        found = []
+        walk = etree.iterwalk(self.root, events=("start",), tag="a")
+        for _, link in walk:
+            found.append((link.get("href"), fold(text_of(link))))
+            walk.skip_subtree()
+        return found
 
     def evidence(self, kind: str) -> str | None:
         """The phrase that makes the page a wall of that kind; None when it is none."""
-        phrases = _phrases(kind)
-        rest = own = 0
+        within = phrases_of(kind).within(self.text)
+        titled = next(self._titled(kind), None)
+        if not within and titled is None:
+            return None
+        rest = besides = 0
         found: list[str] = []
         said: list[str] = []
         for line in self.lines:
-            before = len(found)
-            for sentence in _SENTENCE.split(line):
-                folded = fold(sentence)
-                match = next((m for m in phrases.anywhere.finditer(folded) if self._counts(folded, m)), None)
-                if match is not None:
-                    found.append(match.group(0))
-                    said.append(folded)
-                elif folded not in self.headings:
-                    own += size(sentence)
-            if len(found) == before and (letters := size(line)) >= PROSE_CHARS:
-                rest += letters
+            before = len(said)
+            for sentence in map(fold, _SENTENCE.split(line)):
+                phrase = next(own(sentence, within), None)
+                if phrase is not None:
+                    found.append(phrase)
+                    said.append(sentence)
+                elif sentence not in self.headings:
+                    besides += size(sentence)
+            if len(said) == before and (chars := size(line)) >= PROSE_CHARS:
+                rest += chars
         if rest >= REST_CHARS:
             return None
-        titled = next(self._titled(phrases), None)
         if not found:
-            # A title alone proves nothing: an article may be called so. With hardly any prose and a word of its kind, it does.
+            # A title alone proves nothing: an article may be called so. With a word of its kind, and no prose, it does.
             if titled is None or rest >= PROSE_CHARS * 3 or not self._speaks_of(kind):
                 return None
             found = [titled]
-        bare = own - self.linked <= BARE_CHARS
+        bare = besides - sum(size(text) for _, text in self.links) <= BARE_CHARS
         return found[0] if self.balance(kind, found, said, rest, titled is not None, bare) >= ENOUGH else None
 
     def balance(self, kind: str, found: list[str], said: list[str], rest: int, titled: bool, bare: bool) -> int:
         """What speaks for a wall less what speaks against it; strong signs weigh two, weak ones one.
 
-        Strong: the title or a heading is the phrase; the origin refuses; a form or a class that only such a
-        page has; a page that is nothing but the phrase. Weak: more than one phrase; words to the reader; little else;
-        hidden from search engines; a title that is an address. Against: a title of its own, and an article's or a lesson's declaration,
-        questions as headings, prose. What nothing strong speaks for is no wall under a title of its own.
+        Strong: the title or a heading is the phrase; the origin refuses; a form or a class that only such a page
+        has; a page that is nothing but the phrase. Weak: more than one phrase; words to the reader; hardly any
+        other text; hidden from search engines; a title that is but an address. Against: a title of its own, the
+        more so as a heading too; the declaration of an article or a lesson; questions as headings; prose.
+        What nothing strong speaks for is no wall under a title of its own.
         """
-        forms = _phrases(kind).forms
-        formed = forms is not None and forms.search(self.source) is not None
-        letters, phrase = sum(map(size, said)), sum(map(size, found))
-        alone = bool(said) and bare and phrase >= letters / 2
+        phrases = phrases_of(kind)
+        formed = phrases.forms is not None and phrases.forms.search(self.source) is not None
+        alone = bool(said) and bare and sum(map(size, found)) >= sum(map(size, said)) * ALONE_SHARE
         strong = titled + formed + alone + (self.status >= 400)
-        named = bool(self.names) and not titled
-        if not strong and named:
+        named = 0 if titled else bool(self.names) + any(name in self.headings for name in self.names)
+        if named and not strong:
             return 0
         noindex = "noindex" in self.facts.meta.get("robots", "").lower()
-        addressed = any(_addressed().search(sentence) for sentence in said) or (
-            not said and _addressed().search(self.shown)
-        )
-        weak = (len(set(found)) > 1) + bool(addressed) + bare + noindex + (bool(self.facts.title) and not self.names)
-        declared = any(True for _ in self.facts.of_type(*_ARTICLES)) or self.facts.meta.get("og:type") == "article"
-        lesson = any(True for _ in self.facts.of_type(*_LESSONS))
-        asks = any(h.endswith(("?", "？")) and not _phrases(kind).anywhere.search(h) for h in self.headings)
-        against = named + declared + 2 * lesson + asks + (rest >= REST_CHARS / 4) + (rest >= REST_CHARS / 2)
+        spoken = any(addressed().search(sentence) for sentence in said or [self.text])
+        weak = (len(set(found)) > 1) + spoken + bare + noindex + (bool(self.facts.title) and not self.names)
+        declared = any(self.facts.of_type(*_ARTICLES)) or self.facts.meta.get("og:type") == "article"
+        lesson = any(self.facts.of_type(*_LESSONS))
+        questions = any(asks(text) and not phrases.within(text) for text in self.headings)
+        against = named + declared + 2 * lesson + questions + (rest >= REST_CHARS / 4) + (rest >= REST_CHARS / 2)
         return 2 * strong + weak - against
 
-    @staticmethod
-    def _counts(sentence: str, match: re.Match[str]) -> bool:
-        """Whether a phrase is the page's own: no quotation, and no question about it."""
-        asked = sentence.endswith(("?", "？")) and len(sentence) > len(match.group(0)) * 1.6
-        return not asked and not is_quoted(sentence, match)
-
-    def _titled(self, phrases: Phrases) -> Iterator[str]:
-        """Parts of the title and headings that are such a phrase."""
+    def _titled(self, kind: str) -> Iterator[str]:
+        """Parts of the title, and the first headings, that are such a phrase."""
+        phrases = phrases_of(kind)
         for text in (*self.names, *self.headings[:2]):
-            if phrases.titles is not None and _is_titled(text, phrases.titles):
+            if phrases.titles is not None and is_titled(text, phrases.titles):
                 yield text
-            match = phrases.anywhere.search(text)
-            if match is not None and self._counts(text, match) and size(match.group(0)) * 3 >= size(text):
-                yield match.group(0)
+            phrase = next(own(text, phrases.within(text)), None)
+            if phrase is not None and size(phrase) * 3 >= size(text):
+                yield phrase
 
     def _speaks_of(self, kind: str) -> bool:
         """Whether the text, its title's copies left out, uses a word of such pages; a page without text does."""
-        own = fold(self.facts.title)
-        text = " ".join(folded for line in self.lines if (folded := fold(line)) not in own)
-        return not text or any(word in text for word in _data()["words"][kind])
-
-
-def _is_titled(part: str, titles: re.Pattern[str]) -> bool:
-    """Whether a part of a title is such a phrase, up to a grammatical ending: "Not found in the river" is none."""
-    part = part.strip(" .!?…")
-    match = titles.match(part)
-    return match is not None and len(part) - match.end() <= TITLE_ENDING
-
-
-def is_quoted(line: str, match: re.Match[str]) -> bool:
-    """Whether a phrase stands between quotation marks in a longer line: somebody else's words."""
-    start, end = match.span()
-    before, after = line[max(0, start - QUOTED_CHARS) : start], line[end : end + QUOTED_CHARS].lstrip(" .!…。")
-    opens = any(before.count(mark) for mark in _QUOTES if mark != "'")
-    return bool(opens and any(mark in after for mark in _QUOTES)) and len(line) > len(match.group(0)) * 1.5
+        title = fold(self.facts.title)
+        text = " ".join(line for line in self.text.split("\n") if line not in title)
+        return size(text) <= SILENT_CHARS or any(word in text for word in phrases_of(kind).words)
