@@ -32,7 +32,7 @@ BARE_CHARS = 60
 """Letters outside links, headings and the notice itself up to which a page is nothing but its notice."""
 
 ALONE_SHARE = 0.4
-"""Share of a sentence from which it says nothing but the phrase: "This post has been deleted by its author." has .66."""
+"""Share of a sentence from which it says only the phrase: "This post has been deleted by its author." has .66."""
 
 SILENT_CHARS = 30
 """Letters beneath a title up to which a page says nothing more: the name of a server, a link."""
