@@ -18,7 +18,7 @@ from service.api.negotiation import prefers_json
 from service.api.openapi import document
 from service.api.schema import ExtractRequest, Options, ReadRequest, answer_of, parse_json, validate
 from service.api.target import target_of
-from service.extraction.markdown import titled
+from service.extraction.escape import titled
 from service.failures import Failure, InvalidRequest, Overloaded
 from service.page import Page
 from service.reader import Reader

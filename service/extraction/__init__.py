@@ -18,14 +18,15 @@ from lxml.etree import _Element as HtmlElement
 from service.extraction import documents, metadata, payload
 from service.extraction.assembly import leave_only
 from service.extraction.choice import ENOUGH_CHARS, choose
-from service.extraction.clean import Clean, clean
+from service.extraction.clean import Clean, clean, prepare
 from service.extraction.decode import decode
 from service.extraction.dom import parse
 from service.extraction.explain import candidates, judged
+from service.extraction.faces import to_html, to_text
 from service.extraction.facts import Facts
 from service.extraction.facts import read as read_facts
 from service.extraction.kind import declared_kind
-from service.extraction.markdown import to_html, to_markdown, to_text
+from service.extraction.markdown import to_markdown
 from service.extraction.noise import prune
 from service.extraction.notice import names_of, notice_of
 from service.extraction.refresh import find_refresh
@@ -91,6 +92,7 @@ def _extract(
     refresh = find_refresh(root, base)
     data = payload.scripts(root)
     put_in_place(root)
+    prepare(root)
     prune(root)
     failure = failure_of_page(root, facts, source, status, settings.extraction)
     if failure is not None:

@@ -6,21 +6,30 @@ Linear in what is written.
 
 from __future__ import annotations
 
-import re
-
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
+
+from service.extraction.letters import folded, is_unspaced
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 PHRASING = HEADINGS | {"p", "td", "th", "dt", "summary", "figcaption", "caption"}
 """Blocks that hold text and inline tags; a break of blocks inside them is a line break."""
 
-SPACES = re.compile(r"[ \t\n\r\f\v]+")
-# Chinese and Japanese lines are joined without a space; Korean words need theirs.
-_UNSPACED_JOIN = re.compile(
-    r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\n\s*(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
-)
-_SOFT_HYPHEN = "\u00ad"
+CELLS = frozenset(("td", "th"))
+
+ADDRESS_CHARS = 4_194_304
+"""Characters of all addresses in a tree: as many as a page may have bytes. A base of 8 KB before 200,000 relative links
+would be 1.6 GB."""
+
+REPEATED_CHARS = 65_536
+"""Characters that one link may cost by being opened anew in each block it spans; a link around whole cards needs two or
+three of its address, a link left open has one for each paragraph of a page."""
+
+MAX_INLINE = 8
+"""Inline tags around one word; each is opened anew in every block, so more would multiply a page."""
+
+_MERGED = frozenset(("strong", "em", "del", "code", "kbd", "samp"))
+# Right behind their like they go on: `<b>a</b><b>b</b>` is one bold run, and Markdown has no way to write two.
 
 
 class Builder:
@@ -32,10 +41,15 @@ class Builder:
         self.wanted: list[tuple[str, dict[str, str]]] = []  # inline tags around the text to come
         self.opened: list[HtmlElement] = []  # those of them opened in the current block
         self.space = False  # a space is due before the next word
+        self.newline = False  # and it was a line's end in the source
         self.break_due = False  # a line break is due before the next word of a cell or heading
         self.implied: HtmlElement | None = None  # the list item that loose text opened
         self._pending: list[str] = []  # text not yet in the tree, for
         self._target: HtmlElement | None = None
+        self._last = ""  # the character written last
+        self._verbatim = False  # code in a line: its spaces stay
+        self._addresses = ADDRESS_CHARS
+        self._repeated: dict[int, int] = {}  # what a link's repetitions have cost, by the identity of its attributes
 
     def text(self, text: str | None) -> None:
         """Write text, its white space folded, into the paragraph or block that is open."""
@@ -44,32 +58,46 @@ class Builder:
         if self._in_pre():
             self._append(text)
             return
-        folded = SPACES.sub(" ", _UNSPACED_JOIN.sub("", text.replace(_SOFT_HYPHEN, "")))
-        if folded == " ":
-            self.space = True
+        if self._verbatim:
+            self._code_lines(text)
             return
-        if not folded:
+        text, before, after = folded(text)
+        if not text:
+            self.space = self.space or bool(before)
+            self.newline = self.newline or before == "\n"
             return
-        if folded[0] == " ":
+        if before:
+            self.newline = before == "\n" if not self.space else self.newline or before == "\n"
             self.space = True
-        trailing = folded[-1] == " "
+        if self.space and self.newline and is_unspaced(self._last) and is_unspaced(text[0]):
+            self.space = False
         self._ready()
-        self._append((" " if self.space else "") + folded.strip(" "))
-        self.space = trailing
+        self._append(f" {text}" if self.space else text)
+        self._last = text[-1]
+        self.space, self.newline = bool(after), after == "\n"
 
     def boundary(self) -> None:
         """End the line: close the paragraph, or mark a line break inside a cell or heading."""
         self.opened.clear()
         self.space = False
-        if self.stack[-1].tag == "p":
+        top = self.stack[-1]
+        if top.tag == "p":
             self._close(len(self.stack) - 1)
-        elif self.stack[-1].tag in PHRASING and self._has_content(self.stack[-1]):
+        elif top.tag in PHRASING and self._has_content(top):
             self.break_due = True
 
     def finish(self) -> HtmlElement:
         """Close everything and give the tree."""
         self._close(1)
         return self.root
+
+    def _code_lines(self, text: str) -> None:
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self._break()
+            if line:
+                self._ready()
+                self._append(line)
 
     def _container(self) -> HtmlElement:
         """The innermost open block that is no implied paragraph."""
@@ -84,9 +112,9 @@ class Builder:
         self.space = self.break_due = False
         while len(self.stack) > depth:
             block = self.stack.pop()
-            if block.tag == "li" and [child.tag for child in block].count("p") == 1 and block[0].tag == "p":
-                _unwrap_first(block)
-            if block.tag not in ("td", "th") and not self._has_content(block) and block.getparent() is not None:
+            if block.tag == "li":
+                _tighten(block)
+            if block.tag not in CELLS and not self._has_content(block) and block.getparent() is not None:
                 block.getparent().remove(block)
 
     def _push(self, tag: str) -> HtmlElement:
@@ -97,26 +125,61 @@ class Builder:
     def _ready(self) -> None:
         """Open what text needs here: a list item, a paragraph, the inline tags around it."""
         top = self.stack[-1]
-        if top.tag in ("ul", "ol"):
-            top = self.implied = self._push("li")
-        elif top.tag == "dl":
-            top = self.implied = self._push("dd")
-        if top.tag not in PHRASING:
+        tag = top.tag
+        if tag not in PHRASING:
+            if tag in ("ul", "ol"):
+                self.implied = self._push("li")
+            elif tag == "dl":
+                self.implied = self._push("dd")
             self._push("p")
             self.opened.clear()
             self.space = False
-        if self.break_due:
+        elif self.break_due:
             self.opened.clear()
-            self._add(self.stack[-1], "br")
+            if tag not in CELLS or not _ends_in_list(top):  # a list in a cell breaks the line by itself
+                self._add(top, "br")
             self.break_due = self.space = False
-        if not self._has_content(self.stack[-1]):
+        elif self.space and not self._has_content(top):
             self.space = False
-        if self.space and (not self.opened or len(self.opened) < len(self.wanted)):
+        if len(self.opened) < len(self.wanted):
+            self._open_inline()
+
+    def _open_inline(self) -> None:
+        if self.space:
             self._append(" ")
             self.space = False
         for tag, attributes in self.wanted[len(self.opened) :]:
             inside = self.opened[-1] if self.opened else self.stack[-1]
+            if tag == "a" and not self._afford(attributes):
+                self.opened.append(inside)
+                continue
+            if tag in _MERGED:
+                self._flush()
+                before = last_child(inside)
+                if (
+                    before is not None
+                    and before.tag == tag
+                    and not before.tail
+                    and not before.attrib
+                    and not attributes
+                ):
+                    self.opened.append(before)
+                    continue
             self.opened.append(self._add(inside, tag, attributes))
+
+    def _afford(self, attributes: dict[str, str]) -> bool:
+        """Whether a link's address may be written here, once more or for the first time."""
+        cost = len(attributes["href"])
+        spent = self._repeated.get(id(attributes))
+        self._repeated[id(attributes)] = 0 if spent is None else spent + cost
+        return self._spend(cost) and (spent is None or spent + cost <= REPEATED_CHARS)
+
+    def _spend(self, chars: int) -> bool:
+        """Whether so many characters of addresses may still be written."""
+        if chars > self._addresses:
+            return False
+        self._addresses -= chars
+        return True
 
     def _append(self, text: str) -> None:
         """Write text into the innermost open element; joined only when the tree grows, or it would be quadratic."""
@@ -138,16 +201,23 @@ class Builder:
             self._target.text = (self._target.text or "") + text
 
     def _add(self, parent: HtmlElement, tag: str, attributes: dict[str, str] | None = None) -> HtmlElement:
-        self._flush()
+        if self._pending:
+            self._flush()
         return etree.SubElement(parent, tag, attributes or {})
 
     def _has_content(self, element: HtmlElement) -> bool:
         if self._pending and self._target is element:
             return True
-        return last_child(element) is not None or bool(element.text and element.text.strip())
+        if last_child(element) is not None:
+            return True
+        text = element.text
+        return bool(text and text.strip())
 
     def _break(self) -> None:
-        if self.stack[-1].tag in PHRASING and self._has_content(self.stack[-1]):
+        top = self.stack[-1]
+        if self.break_due and top.tag == "p" and not self._verbatim:
+            self.boundary()  # two breaks part paragraphs, as in a page drawn without any
+        elif top.tag in PHRASING and self._has_content(top):
             self.break_due = True
             self.space = False
 
@@ -167,10 +237,19 @@ def last_child(element: HtmlElement) -> HtmlElement | None:
     return next(element.iterchildren(reversed=True), None)
 
 
-def _unwrap_first(item: HtmlElement) -> None:
+def _ends_in_list(cell: HtmlElement) -> bool:
+    last = last_child(cell)
+    return last is not None and last.tag in ("ul", "ol") and not last.tail
+
+
+def _tighten(item: HtmlElement) -> None:
     """Make a list item tight: its only paragraph's content becomes its own."""
-    paragraph = item[0]
-    item.text = paragraph.text
-    for child in list(paragraph):
-        paragraph.addprevious(child)
-    item.remove(paragraph)
+    first = next(item.iterchildren(), None)
+    if first is None or first.tag != "p" or item.text:
+        return
+    if any(child.tag == "p" for child in first.itersiblings()):
+        return
+    item.text = first.text
+    for child in list(first):
+        first.addprevious(child)
+    item.remove(first)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element as HtmlElement
 
+from service.extraction import footnotes, formulas, lists
+from service.extraction.letters import SPACES
 from service.extraction.writer import Writer
 from service.page import Image, Link, Media
 
@@ -18,7 +20,6 @@ TITLE_BLOCKS = 6
 """Blocks at the start of a body among which its title's copy is looked for: kicker, image, byline may precede it."""
 
 _NOT_WORD = re.compile(r"[\W_]+")
-_SPACES = re.compile(r"[ \t\n\r\f\v]+")
 
 
 @dataclass(slots=True)
@@ -29,8 +30,9 @@ class Clean:
     media: tuple[Media, ...] = ()
 
     def links(self) -> tuple[Link, ...]:
-        """The links with text, in order."""
-        pairs = ((a.get("href"), _SPACES.sub(" ", "".join(a.itertext())).strip()) for a in self.root.iter("a"))
+        """The links with text, in order; marks of footnotes and players are none."""
+        links = (a for a in self.root.iter("a") if "class" not in a.attrib)
+        pairs = ((a.get("href"), SPACES.sub(" ", "".join(a.itertext())).strip()) for a in links)
         return tuple(Link(href, text) for href, text in pairs if text)
 
     def drop_title(self, title: str) -> None:
@@ -49,9 +51,19 @@ class Clean:
         return tuple(Image(i.get("src"), i.get("alt") or "", _caption(i)) for i in self.root.iter("img"))
 
 
+def prepare(root: HtmlElement) -> None:
+    """Keep in the tree what is noise to a reader and meaning to a copy: the boxes of tasks, TeX in scripts.
+
+    Call before noise is pruned.
+    """
+    lists.keep_tasks(root)
+    formulas.keep_scripts(root)
+
+
 def clean(parts: Iterable[HtmlElement], base: str | None) -> Clean:
     """Copy the parts of a body into one clean tree; `base` resolves their addresses. The parts stay as they are."""
-    writer = Writer(base)
+    parts = list(parts)
+    writer = Writer(base, footnotes.find(parts, base))
     for part in parts:
         writer.copy(part)
         writer.boundary()
@@ -61,4 +73,4 @@ def clean(parts: Iterable[HtmlElement], base: str | None) -> Clean:
 def _caption(image: HtmlElement) -> str:
     figure = next(image.iterancestors("figure"), None)
     caption = figure.find(".//figcaption") if figure is not None else None
-    return _SPACES.sub(" ", "".join(caption.itertext())).strip() if caption is not None else ""
+    return SPACES.sub(" ", "".join(caption.itertext())).strip() if caption is not None else ""

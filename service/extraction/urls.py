@@ -12,14 +12,16 @@ _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*:")
 MAX_NAME_CHARS = 300
 """End of a file's name that is looked at; file systems allow 255 bytes."""
 
-_PLACEHOLDER = re.compile(
-    r"(?:^|[/_.-])(?:blank|spacer|placeholder|pixel|transparent|loading|loader|lazy(?:load)?|1x1|grey|dummy|no[-_]?image)"
-    r"[^/]*\.(?:gif|png|svg|jpe?g|webp)(?:\?|$)",
-    re.I,
+MAX_ADDRESS_CHARS = 8_192
+"""Longest address that is followed; servers take 8 KB of request line."""
+
+_FILE_NAME = re.compile(r"(.*)\.(?:gif|png|svg|jpe?g|webp)", re.I | re.S)
+_STAND_INS = frozenset(
+    "blank spacer placeholder pixel transparent loading loader lazy lazyload 1x1 grey gray dummy noimage noimg".split()
 )
-_SRCSET = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s+(\d+(?:\.\d+)?)([wx]))?\s*(?:,|$)")
-_LAZY = ("data-src", "data-original", "data-lazy-src", "data-original-src", "data-actualsrc", "data-echo", "data-url")
-_LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
+_BESIDE = frozenset(
+    "no image img images default icon spinner thumb thumbnail px bg background photo picture small".split()
+)
 
 
 def resolve(base: str | None, reference: str | None) -> str | None:
@@ -36,7 +38,7 @@ def resolve(base: str | None, reference: str | None) -> str | None:
         absolute = ada_url.join_url(base, reference) if base else ada_url.URL(reference).href
     except ValueError:
         return reference if not base and not _SCHEME.match(reference) and not re.search(r"\s", reference) else None
-    return absolute if absolute.startswith(_LINK_SCHEMES) else None
+    return absolute if len(absolute) <= MAX_ADDRESS_CHARS and absolute.startswith(_LINK_SCHEMES) else None
 
 
 def resolve_web(base: str | None, reference: str | None) -> str | None:
@@ -53,38 +55,16 @@ def base_of(root: HtmlElement, url: str | None) -> str | None:
     return url
 
 
-def image_source(image: HtmlElement, base: str | None) -> str | None:
-    """The real address of an `<img>`: lazy attributes, then `src`, then the largest of a source set.
-
-    Placeholders and data URIs are no image; None when nothing else is there.
-    """
-    for name in (*_LAZY, "src"):
-        address = resolve_web(base, image.get(name))
-        if address and not is_placeholder(address):
-            return address
-    for element in (image, *_sources(image)):
-        for name in _LAZY_SETS:
-            address = resolve_web(base, largest(element.get(name)))
-            if address and not is_placeholder(address):
-                return address
-    return None
-
-
 def is_placeholder(address: str) -> bool:
-    """Whether an image address is that of a stand-in: a spacer, a loading animation."""
-    return bool(_PLACEHOLDER.search(address.partition("?")[0].rpartition("/")[2][-MAX_NAME_CHARS:]))
+    """Whether an image address is that of a stand-in: a spacer, a loading animation.
 
-
-def largest(srcset: str | None) -> str | None:
-    """The reference with the largest width or density in a `srcset`."""
-    best: tuple[float, str] | None = None
-    for match in _SRCSET.finditer(srcset or ""):
-        size = float(match.group(2) or 1)
-        if best is None or size > best[0]:
-            best = (size, match.group(1))
-    return best[1] if best else None
-
-
-def _sources(image: HtmlElement) -> list[HtmlElement]:
-    parent = image.getparent()
-    return list(parent.findall("source")) if parent is not None and parent.tag == "picture" else []
+    Its file is named as one and as nothing else: `blank-600x400.gif` is one, `loading-dock.jpg` is a dock.
+    """
+    name = _FILE_NAME.fullmatch(address.partition("?")[0].rpartition("/")[2][-MAX_NAME_CHARS:])
+    if name is None:
+        return False
+    words = [word for word in re.split(r"[-_.\s]+", name.group(1).lower()) if word]
+    sure = [word for word in words if word in _STAND_INS]
+    others = [word for word in words if word not in _STAND_INS and word not in _BESIDE]
+    plain = not any(re.search(r"[^\dx]", word) for word in others)
+    return plain and (bool(sure) or words[:2] in (["no", "image"], ["no", "img"], ["no", "photo"]))

@@ -11,14 +11,24 @@ from typing import Literal
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.builder import PHRASING, SPACES, Builder, last_child
+from service.extraction import code, footnotes, formulas
+from service.extraction.builder import CELLS, HEADINGS, MAX_INLINE, PHRASING, Builder, last_child
 from service.extraction.dom import BLOCK
-from service.extraction.tables import is_data_table
-from service.extraction.urls import image_source, resolve, resolve_web
+from service.extraction.images import image_source, is_copy
+from service.extraction.letters import SPACES
+from service.extraction.lists import MAX_NUMBER, TASK, task_of
+from service.extraction.tables import data_tables
+from service.extraction.urls import resolve, resolve_web
 from service.page import Media
 
 MAX_DEPTH = 40
 """Deepest nesting of a clean tree; further blocks become paragraphs. Converters recurse on depth."""
+
+CALL_OUT_CHARS = 3_000
+"""Longest call-out; what is longer and named like one is a page's layout."""
+
+MAX_TITLE_CHARS = 200
+"""Characters of a player's title that its link keeps."""
 
 _INLINE = {
     "a": "a", "strong": "strong", "b": "strong", "em": "em", "i": "em", "code": "code", "kbd": "kbd", "samp": "samp",
@@ -30,67 +40,142 @@ _ROWS = frozenset(("table", "thead", "tbody", "tfoot", "tr"))
 _KEPT = PHRASING | _LISTS | _ROWS | {"li", "dd", "blockquote", "figure", "details", "pre"}
 _ITEMS = {"li": ("ul", "ol"), "dt": ("dl",), "dd": ("dl",)}
 _TABLE_PARTS = (_ROWS | {"td", "th", "caption"}) - {"table"}
+_IN_CELL = frozenset(("ul", "ol", "li"))
+_PRE = {"pre": "pre", "listing": "pre", "xmp": "pre"}
+_PLAYERS = {"video": "▶", "audio": "♪", "iframe": "▶"}
 _SPAN = re.compile(r"^\d{1,3}$")
-_NAME = re.compile(r"[\w+#.-]{1,40}")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]([\w+#.-]+)", re.I)
+_NUMBER = re.compile(r"\d{1,9}")
+_CALL_OUT = re.compile(r"(?:^|[\s_-])(?:admonition|call-?out|markdown-alert)(?:$|[\s_-])", re.I)
+_CALL_OUT_TITLE = re.compile(r"(?:admonition|call-?out|alert)[\w-]*(?:title|heading|header|label)", re.I)
+_ANCHOR_MARKS = re.compile(r"[\s#¶§🔗⚓∞\ufe0f]*")
 
-Action = Literal["block", "inline", "boundary", "skip", "nothing"]
+Action = Literal["block", "inline", "boundary", "skip", "nothing", "verbatim", "row", "title", "note"]
 
 
 class Writer(Builder):
     """One clean copy: `copy` parts into it, then `finish`. `base` resolves their addresses."""
 
-    def __init__(self, base: str | None) -> None:
+    def __init__(self, base: str | None, notes: footnotes.Notes | None = None) -> None:
         super().__init__()
         self.base = base
         self.media: list[Media] = []
+        self._notes = notes or footnotes.Notes()
         self._seen: set[str] = set()
+        self._data: set[HtmlElement] = set()
+        self._lines: set[HtmlElement] = set()  # lines of code that end without a newline
+        self._call_outs = 0
+        self._last_formula = ""
+        self._note_starts = False
+        self._has_notes = bool(self._notes.marks)
 
     def copy(self, part: HtmlElement) -> None:
         """Walk one part of the body and write its clean copy."""
+        self._data = data_tables(part)
         actions: list[tuple[Action, int]] = []
         walk = etree.iterwalk(part, events=("start", "end"))
         for event, element in walk:
             if event == "start":
-                actions.append(self._start(element))
-                if actions[-1][0] == "skip":
+                action = self._start(element)
+                actions.append(action)
+                if action[0] == "skip":
                     walk.skip_subtree()
-                else:
-                    self.text(element.text)
+                elif text := element.text:
+                    self.text(text)
             else:
-                self._end(*actions.pop())
-                if element is not part:
-                    self.text(element.tail)
+                kind, depth = actions.pop()
+                if kind not in ("nothing", "skip"):
+                    self._end(kind, depth)
+                if element in self._lines:
+                    self._append("\n")
+                if element is not part and (text := element.tail):
+                    self.text(text)
+
+    def text(self, text: str | None) -> None:
+        """Write text; what is left of a note's links back is none."""
+        if self._note_starts and text and text.strip():
+            if footnotes.is_back_mark(text):
+                return
+            self._note_starts = False
+        super().text(text)
 
     def _start(self, element: HtmlElement) -> tuple[Action, int]:
         tag, depth = element.tag, len(self.stack)
         if self._in_pre():
-            if tag == "br" or tag in BLOCK:
-                self._line()
-            return ("nothing", depth) if tag not in BLOCK else ("boundary", depth)
-        if tag == "br":
+            return self._start_in_code(element, tag, depth)
+        if self._has_notes:
+            if element in self._notes.marks:
+                self._note_mark(element)
+                return "skip", depth
+            if element in self._notes.back:
+                return "skip", depth
+            if element in self._notes.notes and self._container().tag not in PHRASING:
+                return self._note(element)
+            if element in self._notes.lists:
+                self.boundary()
+                return "boundary", depth
+        if tag in _INLINE:
+            return self._inline(element)
+        if tag in ("span", "p", "div") and not element.attrib:
+            pass
+        elif tag == "br":
             self._break()
         elif tag == "hr":
             self._rule()
-        elif tag == "img":
+        elif tag in ("img", "amp-img"):
             self._image(element)
-        elif tag in ("video", "audio", "iframe"):
+        elif tag in _PLAYERS:
             self._media(element)
-        elif tag in _INLINE:
-            return self._inline(element)
-        elif tag == "math" or (tag == "span" and "katex-html" in (element.get("class") or "")):
-            self._math(element)
+            return "skip", depth
+        elif tag == "math":
+            self._formula(formulas.tex_of(element), formulas.is_display(element))
+            return "skip", depth
+        elif tag == "noscript" and self._is_seen(element):
+            return "skip", depth
+        elif tag == "input":
+            if task_of(element) is not None:
+                self._task("x" if element.get("checked") is not None else " ")
+        elif tag == "script" or tag == "style":
             return "skip", depth
         elif tag in _ITEMS and self._container() is self.implied:
             self._close(self.stack.index(self.implied))
             return self._start(element)
-        elif tag in _KEPT and tag != "p" and self._admits(element):
+        elif "class" in element.attrib and tag not in ("td", "th"):
+            name = element.get("class")
+            if (
+                ("copy" in name or "clipboard" in name)
+                and code.is_copy_control(element)
+                and code.is_beside_code(element)
+            ):
+                return "skip", depth
+            if ("katex" in name or "mjx" in name) and formulas.is_drawn(element):
+                return "skip", depth
+            if self._call_outs and _CALL_OUT_TITLE.search(name):
+                return self._title()
+            if tag in ("div", "aside", "section") and self._is_call_out(element, name):
+                return self._call_out(element)
+        elif tag == "mjx-math" and formulas.is_drawn(element):
+            return "skip", depth
+        if tag in _PRE or (tag == "table" and code.code_rows(element)):
+            return self._code(element)
+        if tag in _KEPT and tag != "p" and self._admits(element):
             self.boundary()
             depth = len(self.stack)
             self._open(element)
             return "block", depth
-        elif tag in BLOCK:
+        if tag in BLOCK:
             self.boundary()
+            return "boundary", depth
+        return "nothing", depth
+
+    def _start_in_code(self, element: HtmlElement, tag: str, depth: int) -> tuple[Action, int]:
+        if code.is_furniture(element):
+            return "skip", depth
+        if tag == "br":
+            self._append("\n")
+        elif tag == "tr":
+            return "row", depth
+        elif tag in BLOCK and tag not in _TABLE_PARTS:
+            self._line()
             return "boundary", depth
         return "nothing", depth
 
@@ -102,8 +187,26 @@ class Writer(Builder):
             if name == "q":
                 self.text("”")
         elif action == "boundary":
-            self._line() if self._in_pre() else self.boundary()
+            if self._in_pre():
+                self._line()
+            else:
+                self.boundary()
         elif action == "block":
+            if depth < len(self.stack) and self.stack[depth].get("class") == "call-out":
+                self._call_outs -= 1
+                del self.stack[depth].attrib["class"]
+            self._close(depth)
+        elif action == "row":
+            self._append("\n")
+        elif action == "verbatim":
+            self._verbatim = False
+            self.wanted.pop()
+            self.boundary()
+        elif action == "title":
+            self.wanted.pop()
+            self.boundary()
+        elif action == "note":
+            self._note_starts = False
             self._close(depth)
 
     def _admits(self, element: HtmlElement) -> bool:
@@ -115,93 +218,193 @@ class Writer(Builder):
             return top.tag in _ITEMS[tag]
         if tag in _TABLE_PARTS:
             return top.tag in _ROWS
+        if top.tag in CELLS:
+            return tag in _IN_CELL
         if top.tag in PHRASING:
             return False
+        if top.tag == "li" and self._in_cell():
+            return tag in _IN_CELL
         if tag == "table":
-            return is_data_table(element)
+            return element in self._data and not code.code_columns(element)
         return True
 
+    def _in_cell(self) -> bool:
+        return any(block.tag in CELLS for block in self.stack)
+
     def _open(self, element: HtmlElement) -> None:
-        self.break_due = False
         tag = element.tag
         top = self.stack[-1]
+        if top.tag not in CELLS or tag not in _LISTS:
+            self.break_due = False
         if top.tag in ("ul", "ol") and tag != "li":  # a list right inside a list belongs to the item before it
             before = last_child(top)
             if before is not None:
                 self.stack.append(before)
             else:
                 self._push("li")
+        self.break_due = False
         block = self._push(tag)
-        if tag in ("td", "th"):
+        if tag in CELLS:
             for name in ("colspan", "rowspan"):
                 value = (element.get(name) or "").strip()
                 if _SPAN.match(value) and int(value) > 1:
                     block.set(name, value)
-        elif tag == "ol" and re.fullmatch(r"\d{1,9}", element.get("start") or "") and element.get("start") != "1":
-            block.set("start", element.get("start"))
-        elif tag == "pre":
-            code = self._push("code")
-            language = _language(element)
-            if language:
-                code.set("class", f"language-{language}")
+        elif tag == "ol":
+            start = element.get("start") or ""
+            if _NUMBER.fullmatch(start) and start != "1":
+                block.set("start", start)
+        elif tag == "li":
+            value = element.get("value") or ""
+            if top.tag == "ol" and _NUMBER.fullmatch(value) and int(value) <= MAX_NUMBER:
+                block.set("value", value)
+            if task := element.get(TASK):
+                self._task(task)
 
     def _inline(self, element: HtmlElement) -> tuple[Action, int]:
         attributes: dict[str, str] = {}
-        if element.tag == "a":
+        name = _INLINE[element.tag]
+        if name == "a":
             href = resolve(self.base, element.get("href"))
             if href is None:
                 return "nothing", 0
+            if self.stack[-1].tag in HEADINGS and "#" in href and _is_anchor(element):
+                return "skip", 0
             attributes["href"] = href
-        name = _INLINE[element.tag]
-        if any(tag == name for tag, _ in self.wanted):  # bold in bold says nothing, and must not nest without end
-            return "nothing", 0
+        if len(self.wanted) >= MAX_INLINE or any(tag == name for tag, _ in self.wanted):
+            return "nothing", 0  # bold in bold says nothing, and must not nest without end
         if name == "q":
             self.text("“")
         self.wanted.append((name, attributes))
         return "inline", 0
 
-    def _math(self, element: HtmlElement) -> None:
-        """A formula once, as the TeX its MathML carries; without it, its symbols. KaTeX draws it again in HTML."""
-        if element.tag != "math":
+    def _formula(self, source: str, display: bool = False) -> None:
+        """A formula, once: what draws it again is left out."""
+        source = SPACES.sub(" ", source).strip()
+        if not source:
             return
-        notes = [note for note in element.iter("annotation") if "tex" in (note.get("encoding") or "")]
-        source = "".join(notes[0].itertext() if notes else element.itertext()).strip()
-        if source:
-            self.wanted.append(("code", {"class": "language-math"}))
-            self.text(source)
-            self.wanted.pop()
-            self.opened = self.opened[: len(self.wanted)]
+        self._last_formula = source
+        self._atom("code", {"class": "language-math display" if display else "language-math"}, source)
 
-    def _image(self, element: HtmlElement) -> None:
-        source = image_source(element, self.base)
-        if source is None or source in self._seen:
-            return
-        self._seen.add(source)
+    def _atom(self, tag: str, attributes: dict[str, str], text: str) -> None:
+        """An inline element with nothing but text, inside what is open."""
         self._ready()
-        alt = SPACES.sub(" ", element.get("alt") or "").strip()
-        target = self.opened[-1] if self.opened else self.stack[-1]
         if self.space:
             self._append(" ")
             self.space = False
-        self._add(target, "img", {"src": source, "alt": alt})
+        target = self.opened[-1] if self.opened else self.stack[-1]
+        self._add(target, tag, attributes).text = text or None
+        self._last = text[-1:]
+
+    def _code(self, element: HtmlElement) -> tuple[Action, int]:
+        """A code block; where none may open, its lines as code."""
+        top = self._container()
+        if top.tag in PHRASING or len(self.stack) >= MAX_DEPTH - 1 or (top.tag == "li" and self._in_cell()):
+            self.boundary()
+            self._verbatim = True
+            self.wanted.append(("code", {}))
+            return "verbatim", 0
+        self.boundary()
+        depth = len(self.stack)
+        if top.tag in ("ul", "ol") and last_child(top) is not None:
+            self.stack.append(last_child(top))
+        self.break_due = False
+        self._push("pre")
+        block = self._push("code")
+        if language := code.language_of(element):
+            block.set("class", f"language-{language}")
+        if element.tag != "table":
+            self._lines = code.unbroken_lines(element)
+        return "block", depth
+
+    def _note_mark(self, element: HtmlElement) -> None:
+        href = resolve(self.base, element.get("href")) or element.get("href")
+        if self._spend(len(href)):
+            label = self._notes.marks[element]
+            self._last = ""
+            self._atom("a", {"class": "footnote-ref", "href": href}, label)
+
+    def _note(self, element: HtmlElement) -> tuple[Action, int]:
+        self.boundary()
+        depth = len(self.stack)
+        block = self._push("div")
+        label = self._notes.notes[element]
+        block.attrib.update({"class": "footnote", "id": self._notes.ids[element], "data-label": label})
+        self._atom("sup", {"class": "footnote-label"}, label)
+        self.space = True
+        self._note_starts = True
+        return "note", depth
+
+    def _task(self, mark: str) -> None:
+        item = self._container()
+        if item.tag == "li" and not self._has_content(item):
+            self._atom("input", {"type": "checkbox", "disabled": ""} | ({"checked": ""} if mark == "x" else {}), "")
+
+    def _is_call_out(self, element: HtmlElement, name: str) -> bool:
+        if self._call_outs or not _CALL_OUT.search(name) or self._container().tag in PHRASING:
+            return False
+        chars = 0
+        for text in element.itertext():
+            chars += len(text)
+            if chars > CALL_OUT_CHARS:
+                return False
+        return next(element.iter("h1", "h2"), None) is None
+
+    def _call_out(self, element: HtmlElement) -> tuple[Action, int]:
+        """A call-out is a quotation of the page's own, its title bold."""
+        self.boundary()
+        depth = len(self.stack)
+        if depth >= MAX_DEPTH or self._container().tag in _LISTS | _ROWS:
+            return "boundary", depth
+        self._push("blockquote").set("class", "call-out")
+        self._call_outs += 1
+        return "block", depth
+
+    def _title(self) -> tuple[Action, int]:
+        self.boundary()
+        self.wanted.append(("strong", {}))
+        return "title", 0
+
+    def _image(self, element: HtmlElement) -> None:
+        if (source := formulas.tex_of_image(element)) is not None:
+            if SPACES.sub(" ", source).strip() != self._last_formula:
+                self._formula(source)
+            return
+        source = image_source(element, self.base)
+        if source is None or source in self._seen or not self._spend(len(source)):
+            return
+        self._seen.add(source)
+        alt = SPACES.sub(" ", element.get("alt") or "").strip()
+        self._atom("img", {"src": source, "alt": alt}, "")
+
+    def _is_seen(self, noscript: HtmlElement) -> bool:
+        """Whether a `noscript` repeats an image that stands beside it."""
+        if not is_copy(noscript):
+            return False
+        before = noscript.getprevious()
+        for image in before.iter("img") if before is not None else ():
+            if image_source(image, self.base) in self._seen:
+                return True
+        return False
 
     def _media(self, element: HtmlElement) -> None:
+        tag = element.tag
         source = resolve_web(self.base, element.get("src") or element.get("data-src"))
-        if source is None:
+        if source is None and tag != "iframe":
             nested = next((child.get("src") for child in element.iter("source") if child.get("src")), None)
             source = resolve_web(self.base, nested)
-        if source is not None:
-            self.media.append(Media(source, "embed" if element.tag == "iframe" else element.tag))
+        if source is None or (tag == "iframe" and (element.get("height") or "") in ("0", "1")):
+            return
+        self.media.append(Media(source, "embed" if tag == "iframe" else tag))
+        if source in self._seen or not self._spend(len(source)) or any(tag == "a" for tag, _ in self.wanted):
+            return
+        self._seen.add(source)
+        if self.stack[-1].tag not in PHRASING or self._has_content(self.stack[-1]):
+            self.boundary()
+        title = SPACES.sub(" ", element.get("title") or element.get("aria-label") or "").strip()[:MAX_TITLE_CHARS]
+        self._atom("a", {"class": "media", "href": source} | ({"title": title} if title else {}), _PLAYERS[tag])
+        self.boundary()
 
 
-def _language(pre: HtmlElement) -> str | None:
-    code = pre.find("code")
-    for element in (code, pre, pre.getparent()):
-        if element is not None:
-            found = _LANGUAGE.search(element.get("class") or "")
-            if found:
-                return found.group(1).lower()
-            named = _NAME.fullmatch(element.get("data-lang") or "")
-            if named:
-                return str(named.group()).lower()
-    return None
+def _is_anchor(link: HtmlElement) -> bool:
+    """Whether a link in a heading only offers the heading's own address (`#`, `¶`)."""
+    return (link.get("href") or "").startswith("#") and _ANCHOR_MARKS.fullmatch("".join(link.itertext())) is not None

@@ -8,8 +8,11 @@ from markdown_it import MarkdownIt
 from service import extract
 from service.extraction.clean import clean
 from service.extraction.dom import parse
-from service.extraction.markdown import titled, to_html, to_markdown, to_text
-from service.extraction.urls import largest, resolve
+from service.extraction.escape import titled
+from service.extraction.faces import to_html, to_text
+from service.extraction.images import largest
+from service.extraction.markdown import to_markdown
+from service.extraction.urls import resolve
 from service.extraction.writer import MAX_DEPTH
 from service.page import Tables
 
@@ -55,7 +58,7 @@ def markdown(body: str, tables: Tables = "markdown") -> str:
         ),
         ("<pre>a\n\n\n\nb</pre>", "```\na\n\n\n\nb\n```"),
         ("<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"),
-        ("<p><code>a`b</code> <code>f-next-next</code></p>", "`` a`b `` `f-next-next`"),
+        ("<p><code>a`b</code> <code>f-next-next</code></p>", "``a`b`` `f-next-next`"),
         (
             "<p>*a* _b_ snake_case [x] &lt;tag&gt; a &lt; b &amp;amp; AT&amp;T 5 ~ 6</p>",
             r"\*a\* \_b\_ snake_case \[x\] \<tag> a < b \&amp; AT&T 5 ~ 6",
