@@ -62,7 +62,7 @@ class Builder:
             self._code_lines(text)
             return
         text, before, after = folded(text)
-        if not text:
+        if not text or text.isspace():  # a no-break space alone is a gap like another
             self.space = self.space or bool(before)
             self.newline = self.newline or before == "\n"
             return

@@ -30,7 +30,7 @@ class Converter(MarkdownConverter):
         """A row; the first is the head and brings the line under it (tables are rectangles by now)."""
         if el.previous_sibling is not None:
             return f"|{text}\n"
-        return f"|{text}\n|{' --- |' * len(el.contents)}\n"
+        return f"|{text}\n|{' --- |' * el['cells']}\n"
 
     def convert_list(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A list; inside an item it follows the item's own line directly."""

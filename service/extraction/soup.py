@@ -26,10 +26,10 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 class Written(NavigableString):  # type: ignore[misc]
-    """A line that is Markdown already."""
+    """Lines that are Markdown already."""
 
     def __new__(cls, markdown: str) -> Written:
-        """The library's own constructor costs more than a conversion."""
+        """Leave out what the library's own constructor does for encodings."""
         return str.__new__(cls, markdown)
 
 
@@ -43,9 +43,27 @@ class Node(Tag):  # type: ignore[misc]
         self.parent = self.previous_sibling = self.next_sibling = None
         self.hidden = name == "[document]"
         self.prefix = None
+        self._lines: list[str] = []
 
-    def add(self, child: PageElement) -> None:
-        """Append a child and link it to its siblings."""
+    def write(self, markdown: str) -> None:
+        """Append Markdown, an empty line between two blocks of it."""
+        lines = self._lines
+        if lines and markdown[:2] == "\n\n" and lines[-1][-1:] == "\n":
+            lines[-1] = lines[-1].rstrip("\n")
+        lines.append(markdown)
+
+    def add(self, child: Node) -> None:
+        """Append a child."""
+        self.settle()
+        self._link(child)
+
+    def settle(self) -> None:
+        """Make one piece of all lines written since the last child: markdownify pays for each."""
+        if self._lines:
+            self._link(Written("".join(self._lines)))
+            self._lines = []
+
+    def _link(self, child: PageElement) -> None:
         child.parent = self
         last = self.contents[-1] if self.contents else None
         child.previous_sibling, child.next_sibling = last, None
@@ -94,6 +112,7 @@ class _Soup:
                     self._end(element, tag)
                 line.text(element.tail)
         self._flush()
+        self.nodes[0].settle()
         return self.nodes[0]
 
     def _start(self, element: HtmlElement, tag: str) -> bool:
@@ -132,6 +151,7 @@ class _Soup:
     def _end(self, element: HtmlElement, tag: str) -> None:
         if tag in _CELLS:
             self.cells = 0
+            self.nodes[-1].attrs["cells"] = self.nodes[-1].attrs.get("cells", 0) + 1
             # GFM takes `\|` for a bar before it looks at anything else in the cell, code included.
             self._add(f" {self.line.written().strip().replace('|', chr(92) + '|')} |")
             self.line.line_break = "\\\n"
@@ -151,14 +171,14 @@ class _Soup:
             self._add(f"\n\n{guarded(self.line.written().strip())}\n\n")
         elif tag not in ("hr", "pre") and not (tag == "table" and self.tables == "html"):
             self._flush()
-            self.nodes.pop()
+            self.nodes.pop().settle()
 
     def _flush(self) -> None:
         if self.line and (written := self.line.written().strip()):
             self._add(guarded(written))
 
     def _add(self, markdown: str) -> None:
-        self.nodes[-1].add(Written(markdown))
+        self.nodes[-1].write(markdown)
 
 
 _FENCE = re.compile(r"`{3,}")

@@ -104,7 +104,7 @@ def test_absurd_spans_are_bounded() -> None:
 
 def test_html_is_clean() -> None:
     html, _, _ = faces(
-        "<p onclick=x() style=a class=b id=c>t <a href=/x onclick=y() target=_blank>l</a><iframe src=/f></iframe></p>"
+        "<p onclick=x() style=a class=b id=c>t <a href=/x onclick=y() target=_blank>l</a><script>x()</script></p>"
     )
     assert html == '<p>t <a href="https://a.test/x">l</a></p>'
 
