@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from lxml.etree import _Element as HtmlElement
 
@@ -14,7 +15,7 @@ CONTROL_CHARS = 24
 _NAME = re.compile(r"[\w+#.-]{1,40}")
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|brush:?|source|sourceCode)[-\s:]+"
-    r"(?!code\b|source\b|line|block)([\w+#.-]+)|hljs\s+(?!language)([\w+#-]+))",
+    r"(?!code\b|source|highlight|lang|line|block)([\w+#.-]+)|hljs\s+(?!language)([\w+#-]+))",
     re.I,
 )
 _NO_LANGUAGE = frozenset(("none", "plain", "plaintext", "text", "default", "auto", "nohighlight", "code", "undefined"))
@@ -54,7 +55,7 @@ def is_furniture(element: HtmlElement) -> bool:
     name = attributes.get("class")
     if not name:
         return False
-    if _GUTTER.search(name) and _DIGITS.fullmatch("".join(element.itertext())):
+    if _GUTTER.search(name) and all(map(_DIGITS.fullmatch, element.itertext())):
         return True
     return is_copy_control(element)
 
@@ -116,17 +117,18 @@ def code_rows(table: HtmlElement) -> bool:
     return rows > 0
 
 
-def code_columns(table: HtmlElement) -> bool:
-    """Whether a table is a code listing in one row: a gutter with all numbers and a cell with all code."""
-    rows = list(table.iter("tr"))
+def gutter_of(table: HtmlElement) -> HtmlElement | None:
+    """The cell with all numbers, in a table that is a code listing in one row: such a cell and one with all code."""
+    rows = list(islice(table.iter("tr"), 2))
     if len(rows) != 1:
-        return False
+        return None
     cells = [cell for cell in rows[0] if cell.tag in ("td", "th")]
-    return len(cells) == 2 and _is_gutter(cells[0]) and next(cells[1].iter("pre"), None) is not None
+    is_listing = len(cells) == 2 and _is_gutter(cells[0]) and next(cells[1].iter("pre"), None) is not None
+    return cells[0] if is_listing else None
 
 
 def _is_gutter(cell: HtmlElement) -> bool:
-    if not _DIGITS.fullmatch("".join(cell.itertext())):
+    if not all(map(_DIGITS.fullmatch, cell.itertext())):
         return False
     name = cell.get("class") or ""
     inner = next(cell.iterdescendants(), None)

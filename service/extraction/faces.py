@@ -36,7 +36,7 @@ def _pieces(root: HtmlElement) -> Iterator[str]:
             elif tag in ("td", "th") and element.getprevious() is not None:
                 yield "\t"
             elif tag == "input":
-                yield "[x] " if element.get("checked") is not None else "[ ] "
+                yield "[x]" if element.get("checked") is not None else "[ ]"
             elif element.get("class") in ("footnote-ref", "footnote-label"):
                 yield "["
             if element.text:

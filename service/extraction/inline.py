@@ -70,7 +70,7 @@ class Line:
             alt = escape(element.get("alt") or "")
             self._interrupt(f"![{alt}]({destination(element.get('src'))})")
         elif tag == "input":
-            self._add(ATOM, "[x] " if element.get("checked") is not None else "[ ] ")
+            self._add(ATOM, "[x]" if element.get("checked") is not None else "[ ]")
         elif tag in _CODE:
             self._codes += 1
             if self._code is None:

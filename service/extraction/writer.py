@@ -41,7 +41,8 @@ _KEPT = PHRASING | _LISTS | _ROWS | {"li", "dd", "blockquote", "figure", "detail
 _ITEMS = {"li": ("ul", "ol"), "dt": ("dl",), "dd": ("dl",)}
 _TABLE_PARTS = (_ROWS | {"td", "th", "caption"}) - {"table"}
 _IN_CELL = frozenset(("ul", "ol", "li"))
-_PRE = {"pre": "pre", "listing": "pre", "xmp": "pre"}
+_PRE = frozenset(("pre", "listing", "xmp"))
+_OLD_LISTS = frozenset(("menu", "dir"))
 _PLAYERS = {"video": "▶", "audio": "♪", "iframe": "▶"}
 _SPAN = re.compile(r"^\d{1,3}$")
 _NUMBER = re.compile(r"\d{1,9}")
@@ -63,7 +64,9 @@ class Writer(Builder):
         self._seen: set[str] = set()
         self._data: set[HtmlElement] = set()
         self._lines: set[HtmlElement] = set()  # lines of code that end without a newline
+        self._gutters: set[HtmlElement] = set()
         self._call_outs = 0
+        self._task_due = ""
         self._last_formula = ""
         self._note_starts = False
         self._has_notes = bool(self._notes.marks)
@@ -96,10 +99,14 @@ class Writer(Builder):
             if footnotes.is_back_mark(text):
                 return
             self._note_starts = False
+        if self._task_due and text and text.strip():
+            self._task()
         super().text(text)
 
     def _start(self, element: HtmlElement) -> tuple[Action, int]:
         tag, depth = element.tag, len(self.stack)
+        if tag in _OLD_LISTS:
+            tag = "ul"
         if self._in_pre():
             return self._start_in_code(element, tag, depth)
         if self._has_notes:
@@ -133,7 +140,7 @@ class Writer(Builder):
             return "skip", depth
         elif tag == "input":
             if task_of(element) is not None:
-                self._task("x" if element.get("checked") is not None else " ")
+                self._task_due = "x" if element.get("checked") is not None else " "
         elif tag == "script" or tag == "style":
             return "skip", depth
         elif tag in _ITEMS and self._container() is self.implied:
@@ -157,10 +164,20 @@ class Writer(Builder):
             return "skip", depth
         if tag in _PRE or (tag == "table" and code.code_rows(element)):
             return self._code(element)
-        if tag in _KEPT and tag != "p" and self._admits(element):
+        if tag == "table" and (gutter := code.gutter_of(element)) is not None:
+            self._gutters.add(gutter)
+            self.boundary()
+            return "boundary", depth
+        if tag in CELLS:
+            if element in self._gutters:
+                return "skip", depth
+            if self._container().tag in CELLS:  # of a small table in a cell, whose rows are lines
+                self.space = True
+                return "nothing", depth
+        if tag in _KEPT and tag != "p" and self._admits(element, tag):
             self.boundary()
             depth = len(self.stack)
-            self._open(element)
+            self._open(element, tag)
             return "block", depth
         if tag in BLOCK:
             self.boundary()
@@ -209,9 +226,9 @@ class Writer(Builder):
             self._note_starts = False
             self._close(depth)
 
-    def _admits(self, element: HtmlElement) -> bool:
+    def _admits(self, element: HtmlElement, tag: str) -> bool:
         """Whether a kept block may open here; where not, it is only a boundary."""
-        tag, top = element.tag, self._container()
+        top = self._container()
         if len(self.stack) >= MAX_DEPTH:
             return False
         if tag in _ITEMS:
@@ -225,14 +242,13 @@ class Writer(Builder):
         if top.tag == "li" and self._in_cell():
             return tag in _IN_CELL
         if tag == "table":
-            return element in self._data and not code.code_columns(element)
+            return element in self._data
         return True
 
     def _in_cell(self) -> bool:
         return any(block.tag in CELLS for block in self.stack)
 
-    def _open(self, element: HtmlElement) -> None:
-        tag = element.tag
+    def _open(self, element: HtmlElement, tag: str) -> None:
         top = self.stack[-1]
         if top.tag not in CELLS or tag not in _LISTS:
             self.break_due = False
@@ -257,8 +273,7 @@ class Writer(Builder):
             value = element.get("value") or ""
             if top.tag == "ol" and _NUMBER.fullmatch(value) and int(value) <= MAX_NUMBER:
                 block.set("value", value)
-            if task := element.get(TASK):
-                self._task(task)
+            self._task_due = element.get(TASK) or ""
 
     def _inline(self, element: HtmlElement) -> tuple[Action, int]:
         attributes: dict[str, str] = {}
@@ -334,10 +349,13 @@ class Writer(Builder):
         self._note_starts = True
         return "note", depth
 
-    def _task(self, mark: str) -> None:
-        item = self._container()
-        if item.tag == "li" and not self._has_content(item):
-            self._atom("input", {"type": "checkbox", "disabled": ""} | ({"checked": ""} if mark == "x" else {}), "")
+    def _task(self) -> None:
+        """Write the box of a task before its first word."""
+        checked = {"checked": ""} if self._task_due == "x" else {}
+        self._task_due = ""
+        if self._container().tag == "li":
+            self._atom("input", {"type": "checkbox", "disabled": ""} | checked, "")
+            self.space = True
 
     def _is_call_out(self, element: HtmlElement, name: str) -> bool:
         if self._call_outs or not _CALL_OUT.search(name) or self._container().tag in PHRASING:

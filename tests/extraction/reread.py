@@ -11,7 +11,9 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin, inline=False).use(deflist_plugin)
+PARSER = (
+    MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin, inline=False).use(deflist_plugin)
+)
 PARSER.core.ruler.disable("footnote_tail")  # notes stay where they stand
 PARSER.options["maxNesting"] = 500
 
