@@ -6,22 +6,14 @@ TeX between dollars, or in `\\(…\\)` and `\\[…\\]`, is left alone.
 from __future__ import annotations
 
 import re
+from html.entities import html5
 from urllib.parse import quote
 
 # A text without any of these needs no escape inside a line.
 _ANY = re.compile(r"[\\`*_\[\]<&~$]")
-# Escaped only where CommonMark would read a mark-up: a `*` between spaces, a `_` inside a word, a `<` before a space and
-# a backslash before a letter mean themselves (CommonMark 2.4, 2.5, 6.2, 6.6).
 _SPECIAL = re.compile(
-    r"([`\[\]])"
-    r"|(?<!\s)(\*)|(\*)(?!\s)"
-    r"|(?<!\w)(_)(?=\S|$)|(?<=\S)(_)(?!\w)|^(_)"
-    r"|(\\)(?=[!-/:-@\[-`{-~]|$)"
-    r"|(<)(?=[a-zA-Z/!?])"
-    r"|(&)(?=#?\w{1,31};)"
-    r"|(~)(?=~)|(?<=~)(~)"
+    r"[`\[\]]|\*+|_+|~+|\\(?=[!-/:-@\[-`{-~]|$)|<(?=[a-zA-Z/!?])|&(?=#\d|#[xX][\da-fA-F]|([a-zA-Z]\w{0,31};))"
 )
-_TILDE = re.compile(r"(?<![\s~\\])~(?!~)|(?<!~)~(?![\s~])")
 # Bounded: an opening that is never closed must not make the search quadratic.
 _TEX = re.compile(
     r"(\$\$(?:(?!\$\$).){1,500}\$\$|\\\((?:(?!\\[()]).){1,500}\\\)|\\\[(?:(?!\\[\[\]]).){1,500}\\\]"
@@ -54,10 +46,29 @@ def escape(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    text = _SPECIAL.sub(lambda found: "\\" + found.group(0), text)
-    if text.count("~") > 1:  # GFM strikes between single ones too
-        text = _TILDE.sub(r"\\~", text)
-    return text
+    return _SPECIAL.sub(_replacement, text)
+
+
+def _replacement(found: re.Match[str]) -> str:
+    """Escaped only where CommonMark would read a mark-up (2.4, 2.5, 6.2, 6.6).
+
+    A `*` between spaces, a `_` inside a word, a `<` before a space and a backslash before a letter mean themselves.
+    """
+    run = found.group()
+    sign = run[0]
+    if sign in "*_~":
+        text = found.string
+        before, after = text[: found.start()][-1:], text[found.end() :][:1]
+        if before.isspace() and (after.isspace() or (sign == "~" and not after)):
+            return run
+        if sign == "_" and before.isalnum() and after.isalnum():
+            return run
+        if sign == "~" and text.count("~") == 1:  # GFM strikes between single ones too
+            return run
+        return f"\\{sign}" * len(run)
+    if sign == "&" and found.group(1) and found.group(1) not in html5:
+        return run
+    return f"\\{run}"
 
 
 def formula(source: str, display: bool) -> str | None:

@@ -31,6 +31,8 @@ class Notes:
     """Label by the link that is a note's mark."""
     notes: dict[HtmlElement, str] = field(default_factory=dict)
     """Label by the element that holds a note."""
+    signs: dict[HtmlElement, str] = field(default_factory=dict)
+    """What a note's mark says, which its text may begin with again."""
     ids: dict[HtmlElement, str] = field(default_factory=dict)
     """The fragment that leads to a note."""
     back: set[HtmlElement] = field(default_factory=set)
@@ -69,7 +71,7 @@ def find(parts: Iterable[HtmlElement], base: str | None) -> Notes:
         while label in labels:
             label += "a"
         labels.add(label)
-        found.marks[a], found.notes[note], found.ids[note] = label, label, name
+        found.marks[a], found.notes[note], found.ids[note], found.signs[note] = label, label, name, mark
         found.back.update(back)
         first = _label_copy(note, mark)
         if first is not None:
@@ -128,7 +130,7 @@ def _note_of(target: HtmlElement) -> HtmlElement | None:
         chars += len(text)
         if chars > NOTE_CHARS:
             return None
-    return block if chars > 8 else None
+    return block if chars > 2 else None
 
 
 def _is_around(note: HtmlElement, a: HtmlElement) -> bool:
@@ -187,6 +189,13 @@ def _drop_odd_lists(found: Notes) -> None:
         found.marks = {a: label for a, label in found.marks.items() if label not in gone}
 
 
-def is_back_mark(text: str) -> bool:
-    """Whether text at a note's start is only what stood around its links back (`^`, `↑`)."""
-    return bool(text.strip()) and _BACK.fullmatch(text) is not None
+def without_mark(text: str, sign: str) -> str:
+    """A note's first text without what stood around its links back (`^`, `↑`) or repeats its mark (`1. `, `* `)."""
+    if _BACK.fullmatch(text):
+        return ""
+    first = text.lstrip().lstrip("[(")
+    if not first.startswith(sign):
+        return text
+    rest = first[len(sign) :].lstrip("])")
+    after = rest.lstrip(".:)")
+    return after if after[:1].isspace() or (after != rest and after) else text

@@ -62,6 +62,7 @@ class Line:
         tag = element.tag
         if self._skipped or element.get("class") in ("footnote-ref", "footnote-label"):
             if not self._skipped and element.get("class") == "footnote-ref":
+                self._bracket()
                 self._add(ATOM, f"[^{''.join(element.itertext())}]")
             self._skipped += 1
         elif tag == "br":
@@ -77,8 +78,7 @@ class Line:
                 self._code = []
         elif tag == "a":
             self._end_code()
-            if self._texts and self._kinds[-1] == TEXT and self._texts[-1].endswith("!"):
-                self._texts[-1] = self._texts[-1][:-1] + "\\!"
+            self._bracket()
             self._open.append(len(self._kinds))
             self._add(ATOM, "[")
         elif self._code is None and (tag in _MARKS or tag in _TAGS):
@@ -112,6 +112,7 @@ class Line:
             inside = "".join(self._texts[start + 1 :]) if tag in _TAGS else ""
             if tag == "sup" and inside and _NOTES.match(inside):
                 self._texts[start] = ""  # a footnote's mark is raised by what renders it
+                self._bracket(start)
             elif tag in _TAGS:
                 self._add(ATOM, f"</{tag}>")
             elif not any(self._texts[i].strip() for i in range(start + 1, len(self._kinds))):
@@ -130,6 +131,12 @@ class Line:
     def _add(self, kind: int, text: str) -> None:
         self._kinds.append(kind)
         self._texts.append(text)
+
+    def _bracket(self, at: int | None = None) -> None:
+        """A bracket follows, at the end or there: behind a `!` it would begin an image."""
+        before = (len(self._kinds) if at is None else at) - 1
+        if before >= 0 and self._kinds[before] == TEXT and self._texts[before].endswith("!"):
+            self._texts[before] = self._texts[before][:-1] + "\\!"
 
     def _interrupt(self, markdown: str) -> None:
         self._end_code()

@@ -52,8 +52,11 @@ class Converter(MarkdownConverter):
 
     def convert_dd(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A definition: on the line under its term as Markdown Extra has it, or as blocks of its own."""
-        text = text.strip()
-        return f": {text}\n" if "\n" not in text else f"\n\n{text}\n\n"
+        text, before = text.strip(), el.previous_sibling
+        if "\n" in text or before is None or (before.name and "on_line" not in before.attrs):
+            return f"\n\n{text}\n\n"
+        el.attrs["on_line"] = ""
+        return f": {text}\n"
 
     def convert_blockquote(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A quotation, `>` before each line."""

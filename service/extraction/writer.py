@@ -68,7 +68,7 @@ class Writer(Builder):
         self._call_outs = 0
         self._task_due = ""
         self._last_formula = ""
-        self._note_starts = False
+        self._note_sign = ""
         self._has_notes = bool(self._notes.marks)
 
     def copy(self, part: HtmlElement) -> None:
@@ -95,10 +95,10 @@ class Writer(Builder):
 
     def text(self, text: str | None) -> None:
         """Write text; what is left of a note's links back is none."""
-        if self._note_starts and text and text.strip():
-            if footnotes.is_back_mark(text):
-                return
-            self._note_starts = False
+        if self._note_sign and text and text.strip():
+            text = footnotes.without_mark(text, self._note_sign)
+            if text:
+                self._note_sign = ""
         if self._task_due and text and text.strip():
             self._task()
         super().text(text)
@@ -223,7 +223,7 @@ class Writer(Builder):
             self.wanted.pop()
             self.boundary()
         elif action == "note":
-            self._note_starts = False
+            self._note_sign = ""
             self._close(depth)
 
     def _admits(self, element: HtmlElement, tag: str) -> bool:
@@ -285,6 +285,8 @@ class Writer(Builder):
             if self.stack[-1].tag in HEADINGS and "#" in href and _is_anchor(element):
                 return "skip", 0
             attributes["href"] = href
+        if name == "strong" and self.stack[-1].tag == "summary":  # bold by itself
+            return "nothing", 0
         if len(self.wanted) >= MAX_INLINE or any(tag == name for tag, _ in self.wanted):
             return "nothing", 0  # bold in bold says nothing, and must not nest without end
         if name == "q":
@@ -346,7 +348,7 @@ class Writer(Builder):
         block.attrib.update({"class": "footnote", "id": self._notes.ids[element], "data-label": label})
         self._atom("sup", {"class": "footnote-label"}, label)
         self.space = True
-        self._note_starts = True
+        self._note_sign = self._notes.signs[element]
         return "note", depth
 
     def _task(self) -> None:
