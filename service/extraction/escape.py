@@ -22,7 +22,7 @@ _TEX = re.compile(
 )
 # What a renderer would run or follow is no TeX, whatever stands around it.
 _LIVE = re.compile(r"<[a-zA-Z/!?]|\]\s*[(\[:]|&#?\w|`")
-_START = re.compile(r"(#{1,6}|[-+*]|(\d{1,9})[.)])(?=[ \t]|$)|>")
+_START = re.compile(r"(#{1,6}|[-+*]|(\d{1,9})[.)])(?=[ \t]|$)|>|[:~](?=[ \t])")
 _RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _UNDERLINE = re.compile(r"=+[ \t]*$|[ \t|:-]*-[ \t|:-]*$")  # under a line: a heading of it, or the head of a table
 _CLOSING = re.compile(r"(?:^|(?<=[ \t]))#(?=#*$)")

@@ -45,6 +45,10 @@ class Node(Tag):  # type: ignore[misc]
         self.prefix = None
         self._lines: list[str] = []
 
+    def __bool__(self) -> bool:
+        """Whether anything is in it."""
+        return bool(self.contents or self._lines)
+
     def write(self, markdown: str) -> None:
         """Append Markdown, an empty line between two blocks of it."""
         lines = self._lines
@@ -132,7 +136,8 @@ class _Soup:
             self.cells = 1
             self.line.line_break = "<br>"
         elif tag == "hr":
-            self._add("\n\n---\n\n")
+            # Right behind a bullet, dashes would make a rule of the bullet too.
+            self._add("\n\n---\n\n" if self.nodes[-1] or self.nodes[-1].name != "li" else "\n\n___\n\n")
         elif tag == "pre":
             self._add(_fenced(element))
             return False

@@ -98,7 +98,7 @@ def make_rectangular(table: HtmlElement) -> None:
     """Rewrite a clean table in place: one header row, every row as wide as the widest, no spans.
 
     A cell that spans keeps its content in its first place; the places it covers are empty. The caption
-    becomes a paragraph before the table.
+    becomes a paragraph before the table, or behind it where it stands behind the rows.
     """
     grid = _grid(table)
     width = max((len(row) for row in grid), default=0)
@@ -106,7 +106,10 @@ def make_rectangular(table: HtmlElement) -> None:
     parent = table.getparent()
     if caption is not None and parent is not None:
         caption.tag = "p"
-        parent.insert(parent.index(table), caption)
+        if caption.getprevious() is None:
+            table.addprevious(caption)
+        else:
+            table.addnext(caption)
     for child in list(table):
         table.remove(child)
     for number, cells in enumerate(grid):

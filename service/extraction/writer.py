@@ -24,6 +24,9 @@ from service.page import Media
 MAX_DEPTH = 40
 """Deepest nesting of a clean tree; further blocks become paragraphs. Converters recurse on depth."""
 
+MAX_QUOTES = 10
+"""Quotations in one another that are kept; each costs two characters in every line inside."""
+
 CALL_OUT_CHARS = 3_000
 """Longest call-out; what is longer and named like one is a page's layout."""
 
@@ -243,6 +246,8 @@ class Writer(Builder):
             return tag in _IN_CELL
         if tag == "table":
             return element in self._data
+        if tag == "blockquote":
+            return sum(1 for block in self.stack if block.tag == tag) < MAX_QUOTES
         return True
 
     def _in_cell(self) -> bool:
