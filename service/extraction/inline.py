@@ -161,12 +161,13 @@ class Line:
         if not self._partner:
             return
         kinds, texts = self._kinds, self._texts
+        nested = self._nested()
         tagged: set[int] = set()
         changed, rounds = True, 0
         while changed:
             changed, rounds = False, rounds + 1
             for start, end in self._partner.items():
-                if start not in tagged and (rounds > 4 or not self._flanks(start, end, tagged)):
+                if start not in tagged and (rounds > 4 or not self._flanks(start, end, tagged, start in nested)):
                     tagged |= {start, end}
                     changed = True
         for ends in self._partner.items():
@@ -174,13 +175,30 @@ class Line:
                 slash = "/" if kinds[i] == CLOSE else ""
                 texts[i] = f"<{slash}{texts[i]}>" if i in tagged else _MARKS[texts[i]]
 
-    def _flanks(self, start: int, end: int, tagged: set[int]) -> bool:
-        """Whether marks at `start` and `end` open and close."""
-        before, after = self._char(start, -1, tagged), self._char(start, 1, tagged)
-        if not _opens(before, after) or before == "\0":
+    def _nested(self) -> set[int]:
+        """Where bold or italic begins that stands in the other, or has the other in it."""
+        found: set[int] = set()
+        around: list[int] = []
+        for i, kind in enumerate(self._kinds):
+            if kind in (OPEN, CLOSE) and self._texts[i] == "del":
+                continue
+            if kind == OPEN:
+                if around:
+                    found |= {around[-1], i}
+                around.append(i)
+            elif kind == CLOSE:
+                around.pop()
+        return found
+
+    def _flanks(self, start: int, end: int, tagged: set[int], nested: bool) -> bool:
+        """Whether marks at `start` and `end` open and close, and where emphasis nests, each only one of it."""
+        before, first = self._char(start, -1, tagged), self._char(start, 1, tagged)
+        last, after = self._char(end, -1, tagged), self._char(end, 1, tagged)
+        if before == "\0" or not _opens(before, first) or not _opens(after, last):
             return False
-        before, after = self._char(end, -1, tagged), self._char(end, 1, tagged)
-        return _opens(after, before)
+        if self._texts[start] == "del" and "~" in (before, first, last, after):  # of the text: one run with the marks
+            return False
+        return not nested or not (_opens(first, before) or _opens(last, after))
 
     def _char(self, i: int, step: int, tagged: set[int]) -> str:
         """The character before or behind the run of marks at `i`; NUL where a mark closes right before one opens."""
@@ -190,7 +208,7 @@ class Line:
                 if i in tagged:
                     return "<"
                 if (self._texts[i] == "del") != family:
-                    return "~"
+                    return "*" if family else "~"
                 if self._kinds[i] != kind and kind == OPEN and step < 0:
                     return "\0"
             elif self._texts[i]:

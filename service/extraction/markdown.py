@@ -53,7 +53,8 @@ class Converter(MarkdownConverter):
     def convert_dd(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A definition: on the line under its term as Markdown Extra has it, or as blocks of its own."""
         text, before = text.strip(), el.previous_sibling
-        if "\n" in text or before is None or (before.name and "on_line" not in before.attrs):
+        is_line = "\n" not in text and text[:1] != "#" and text != "---" and not any(part.name for part in el.contents)
+        if not is_line or before is None or (before.name and "on_line" not in before.attrs):
             return f"\n\n{text}\n\n"
         el.attrs["on_line"] = ""
         return f": {text}\n"

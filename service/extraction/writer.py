@@ -255,14 +255,8 @@ class Writer(Builder):
 
     def _open(self, element: HtmlElement, tag: str) -> None:
         top = self.stack[-1]
-        if top.tag not in CELLS or tag not in _LISTS:
-            self.break_due = False
-        if top.tag in ("ul", "ol") and tag != "li":  # a list right inside a list belongs to the item before it
-            before = last_child(top)
-            if before is not None:
-                self.stack.append(before)
-            else:
-                self._push("li")
+        if tag not in _ITEMS:
+            self._enter_item()
         self.break_due = False
         block = self._push(tag)
         if tag in CELLS:
@@ -279,6 +273,16 @@ class Writer(Builder):
             if top.tag == "ol" and _NUMBER.fullmatch(value) and int(value) <= MAX_NUMBER:
                 block.set("value", value)
             self._task_due = element.get(TASK) or ""
+
+    def _enter_item(self) -> None:
+        """A block right inside a list belongs to the item before it."""
+        top = self.stack[-1]
+        if top.tag in _LISTS:
+            before = last_child(top)
+            if before is None or before.tag == "dt":
+                self._push("dd" if top.tag == "dl" else "li")
+            else:
+                self.stack.append(before)
 
     def _inline(self, element: HtmlElement) -> tuple[Action, int]:
         attributes: dict[str, str] = {}
@@ -327,8 +331,7 @@ class Writer(Builder):
             return "verbatim", 0
         self.boundary()
         depth = len(self.stack)
-        if top.tag in ("ul", "ol") and last_child(top) is not None:
-            self.stack.append(last_child(top))
+        self._enter_item()
         self.break_due = False
         self._push("pre")
         block = self._push("code")
