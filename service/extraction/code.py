@@ -72,11 +72,15 @@ def is_copy_control(element: HtmlElement) -> bool:
     return True
 
 
-def is_beside_code(element: HtmlElement) -> bool:
-    """Whether an element has a code block among the elements around it."""
+def is_beside_code(element: HtmlElement, known: dict[HtmlElement, bool]) -> bool:
+    """Whether an element has a code block among the elements around it; `known` says it of those looked at before."""
     parent = element.getparent()
     for around in (parent, parent.getparent() if parent is not None else None):
-        if around is not None and next(around.iterchildren("pre", "code", "table"), None) is not None:
+        if around is None:
+            continue
+        if around not in known:
+            known[around] = next(around.iterchildren("pre", "code", "table"), None) is not None
+        if known[around]:
             return True
     return False
 

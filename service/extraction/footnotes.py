@@ -9,12 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from urllib.parse import unquote
 
 from lxml.etree import _Element as HtmlElement
 
 NOTE_CHARS = 5_000
 """Longest note; a section that a link leads to is longer."""
+
+NOTE_ELEMENTS = 500
+"""Elements of a note; an encyclopedia's references have up to 60."""
+
+MAX_MARKS = 5_000
+"""Marks that are looked at in one body."""
 
 _MARK = re.compile(r"[\[(]?(?:note |fn |n )?([\w]{1,4}|[*†‡§¶]{1,3})[\])]?", re.I)
 _LABEL = re.compile(r"\w{1,12}")
@@ -53,7 +60,7 @@ def find(parts: Iterable[HtmlElement], base: str | None) -> Notes:
     targets = _targets(parts)
     leads = {a: targets.get(name) for a, name in links}
     labels: set[str] = set()
-    for a, name, mark in marked:
+    for a, name, mark in marked[:MAX_MARKS]:
         target = leads[a]
         if target is None or a in found.back:
             continue
@@ -125,6 +132,8 @@ def _note_of(target: HtmlElement) -> HtmlElement | None:
         block = block.getparent()
     if block is None or block.tag not in _BLOCKS or block.tag in ("td", "section"):
         return None
+    if next(islice(block.iter(), NOTE_ELEMENTS, None), None) is not None:
+        return None
     chars = 0
     for text in block.itertext():
         chars += len(text)
@@ -138,7 +147,7 @@ def _is_around(note: HtmlElement, a: HtmlElement) -> bool:
 
 
 def _links_back(note: HtmlElement, a: HtmlElement, leads: dict[HtmlElement, HtmlElement | None]) -> list[HtmlElement]:
-    near = {a, *(ancestor for ancestor, _ in zip(a.iterancestors(), range(2))), *list(a)[:3]}
+    near = {a, *islice(a.iterancestors(), 2), *islice(a, 3)}
     before = a.getprevious()
     if before is not None and before.tag == "a":
         near.add(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
@@ -12,6 +13,9 @@ from service.extraction.mathml import to_tex
 
 SOURCE = "data-tex"
 """The attribute of a `<math>` that carries the TeX of a script, which noise takes away."""
+
+MAX_DRAWN = 4
+"""Elements that MathJax draws before a script: a preview, the formula, its MathML."""
 
 _SCRIPT = re.compile(r"math/(?:tex|latex)\b", re.I)
 _DRAWN = re.compile(r"(?:^|\s)(?:MathJax|MJX|mjx)", re.I)
@@ -26,8 +30,9 @@ def keep_scripts(root: HtmlElement) -> None:
         kind = script.get("type") or ""
         if not _SCRIPT.match(kind) or not (script.text or "").strip():
             continue
-        while (before := script.getprevious()) is not None and _DRAWN.search(before.get("class") or ""):
-            if (before.tail or "").strip():
+        for _ in range(MAX_DRAWN):
+            before = script.getprevious()
+            if before is None or not _DRAWN.search(before.get("class") or "") or (before.tail or "").strip():
                 break
             drop(before)
         math = etree.Element("math", {SOURCE: script.text.strip()})
@@ -39,7 +44,7 @@ def keep_scripts(root: HtmlElement) -> None:
 
 def tex_of(math: HtmlElement) -> str:
     """The TeX of a `<math>`: its own, its annotation's, its alternative text, or what its symbols come to."""
-    source = math.get(SOURCE)
+    source: str | None = math.get(SOURCE)
     if source:
         return source
     for note in math.iter("annotation"):
@@ -53,7 +58,7 @@ def is_display(math: HtmlElement) -> bool:
     """Whether a formula stands on a line of its own."""
     if math.get("display") == "block" or "display" in (math.get("mode") or ""):
         return True
-    return any("katex-display" in (around.get("class") or "") for around, _ in zip(math.iterancestors(), range(4)))
+    return any("katex-display" in (around.get("class") or "") for around in islice(math.iterancestors(), 4))
 
 
 def is_drawn(element: HtmlElement) -> bool:

@@ -1,8 +1,8 @@
 """One line of text with its inline tags, as Markdown that CommonMark reads the same way.
 
-`**` beside a letter opens or closes nothing where punctuation stands on its inner side (CommonMark 6.2, "flanking"):
-`**“인용”**이` renders its asterisks. Such emphasis becomes `<strong>`, `<em>` or `<del>`, which every reader of Markdown
-takes; so does emphasis right behind other emphasis. Code right behind code becomes `<code>`.
+`**` beside a letter opens or closes nothing where punctuation stands on its inner side (CommonMark 6.2):
+`**“인용”**이` renders its asterisks. Such emphasis becomes `<strong>`, `<em>` or `<del>`, which every reader of
+Markdown takes; so does emphasis right behind other emphasis. Code right behind code becomes `<code>`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TEXT, OPEN, CLOSE, ATOM = range(4)
 
 
 class Line:
-    """Text and inline tags in the order of the tree, then `written` as Markdown; `line_break` is what a `<br>` becomes."""
+    """Text and inline tags in the order of the tree, then `written` as Markdown; `line_break` is a `<br>`."""
 
     def __init__(self) -> None:
         self.line_break = "\\\n"

@@ -32,7 +32,7 @@ class _Shape:
 
 
 def data_tables(part: HtmlElement) -> set[HtmlElement]:
-    """The tables of a part that hold data. Layout tables nest tables, say they are presentation, or have one cell a row.
+    """The tables of a part that hold data; layout tables nest tables, say they are presentation, or have one column.
 
     One walk for all of them, however they are nested.
     """

@@ -12,14 +12,12 @@ from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
 from service.extraction import code, footnotes, formulas
-from service.extraction.builder import CELLS, HEADINGS, MAX_INLINE, PHRASING, Builder, last_child
+from service.extraction.builder import CELLS, HEADINGS, MAX_INLINE, PHRASING, last_child
 from service.extraction.dom import BLOCK
-from service.extraction.images import image_source, is_copy
-from service.extraction.letters import SPACES
+from service.extraction.insets import PLAYERS, Insets
 from service.extraction.lists import MAX_NUMBER, TASK, task_of
 from service.extraction.tables import data_tables
-from service.extraction.urls import resolve, resolve_web
-from service.page import Media
+from service.extraction.urls import resolve
 
 MAX_DEPTH = 40
 """Deepest nesting of a clean tree; further blocks become paragraphs. Converters recurse on depth."""
@@ -29,9 +27,6 @@ MAX_QUOTES = 10
 
 CALL_OUT_CHARS = 3_000
 """Longest call-out; what is longer and named like one is a page's layout."""
-
-MAX_TITLE_CHARS = 200
-"""Characters of a player's title that its link keeps."""
 
 _INLINE = {
     "a": "a", "strong": "strong", "b": "strong", "em": "em", "i": "em", "code": "code", "kbd": "kbd", "samp": "samp",
@@ -46,7 +41,6 @@ _TABLE_PARTS = (_ROWS | {"td", "th", "caption"}) - {"table"}
 _IN_CELL = frozenset(("ul", "ol", "li"))
 _PRE = frozenset(("pre", "listing", "xmp"))
 _OLD_LISTS = frozenset(("menu", "dir"))
-_PLAYERS = {"video": "▶", "audio": "♪", "iframe": "▶"}
 _SPAN = re.compile(r"^\d{1,3}$")
 _NUMBER = re.compile(r"\d{1,9}")
 _CALL_OUT = re.compile(r"(?:^|[\s_-])(?:admonition|call-?out|markdown-alert)(?:$|[\s_-])", re.I)
@@ -56,22 +50,16 @@ _ANCHOR_MARKS = re.compile(r"[\s#¶§🔗⚓∞\ufe0f]*")
 Action = Literal["block", "inline", "boundary", "skip", "nothing", "verbatim", "row", "title", "note"]
 
 
-class Writer(Builder):
+class Writer(Insets):
     """One clean copy: `copy` parts into it, then `finish`. `base` resolves their addresses."""
 
     def __init__(self, base: str | None, notes: footnotes.Notes | None = None) -> None:
-        super().__init__()
-        self.base = base
-        self.media: list[Media] = []
-        self._notes = notes or footnotes.Notes()
-        self._seen: set[str] = set()
+        super().__init__(base, notes or footnotes.Notes())
         self._data: set[HtmlElement] = set()
         self._lines: set[HtmlElement] = set()  # lines of code that end without a newline
         self._gutters: set[HtmlElement] = set()
         self._call_outs = 0
-        self._task_due = ""
-        self._last_formula = ""
-        self._note_sign = ""
+        self._beside_code: dict[HtmlElement, bool] = {}
         self._has_notes = bool(self._notes.marks)
 
     def copy(self, part: HtmlElement) -> None:
@@ -96,16 +84,6 @@ class Writer(Builder):
                 if element is not part and (text := element.tail):
                     self.text(text)
 
-    def text(self, text: str | None) -> None:
-        """Write text; what is left of a note's links back is none."""
-        if self._note_sign and text and text.strip():
-            text = footnotes.without_mark(text, self._note_sign)
-            if text:
-                self._note_sign = ""
-        if self._task_due and text and text.strip():
-            self._task()
-        super().text(text)
-
     def _start(self, element: HtmlElement) -> tuple[Action, int]:
         tag, depth = element.tag, len(self.stack)
         if tag in _OLD_LISTS:
@@ -119,7 +97,7 @@ class Writer(Builder):
             if element in self._notes.back:
                 return "skip", depth
             if element in self._notes.notes and self._container().tag not in PHRASING:
-                return self._note(element)
+                return "note", self._note(element)
             if element in self._notes.lists:
                 self.boundary()
                 return "boundary", depth
@@ -133,7 +111,7 @@ class Writer(Builder):
             self._rule()
         elif tag in ("img", "amp-img"):
             self._image(element)
-        elif tag in _PLAYERS:
+        elif tag in PLAYERS:
             self._media(element)
             return "skip", depth
         elif tag == "math":
@@ -154,7 +132,7 @@ class Writer(Builder):
             if (
                 ("copy" in name or "clipboard" in name)
                 and code.is_copy_control(element)
-                and code.is_beside_code(element)
+                and code.is_beside_code(element, self._beside_code)
             ):
                 return "skip", depth
             if ("katex" in name or "mjx" in name) and formulas.is_drawn(element):
@@ -303,24 +281,6 @@ class Writer(Builder):
         self.wanted.append((name, attributes))
         return "inline", 0
 
-    def _formula(self, source: str, display: bool = False) -> None:
-        """A formula, once: what draws it again is left out."""
-        source = SPACES.sub(" ", source).strip()
-        if not source:
-            return
-        self._last_formula = source
-        self._atom("code", {"class": "language-math display" if display else "language-math"}, source)
-
-    def _atom(self, tag: str, attributes: dict[str, str], text: str) -> None:
-        """An inline element with nothing but text, inside what is open."""
-        self._ready()
-        if self.space:
-            self._append(" ")
-            self.space = False
-        target = self.opened[-1] if self.opened else self.stack[-1]
-        self._add(target, tag, attributes).text = text or None
-        self._last = text[-1:]
-
     def _code(self, element: HtmlElement) -> tuple[Action, int]:
         """A code block; where none may open, its lines as code."""
         top = self._container()
@@ -340,32 +300,6 @@ class Writer(Builder):
         if element.tag != "table":
             self._lines = code.unbroken_lines(element)
         return "block", depth
-
-    def _note_mark(self, element: HtmlElement) -> None:
-        href = resolve(self.base, element.get("href")) or element.get("href")
-        if self._spend(len(href)):
-            label = self._notes.marks[element]
-            self._last = ""
-            self._atom("a", {"class": "footnote-ref", "href": href}, label)
-
-    def _note(self, element: HtmlElement) -> tuple[Action, int]:
-        self.boundary()
-        depth = len(self.stack)
-        block = self._push("div")
-        label = self._notes.notes[element]
-        block.attrib.update({"class": "footnote", "id": self._notes.ids[element], "data-label": label})
-        self._atom("sup", {"class": "footnote-label"}, label)
-        self.space = True
-        self._note_sign = self._notes.signs[element]
-        return "note", depth
-
-    def _task(self) -> None:
-        """Write the box of a task before its first word."""
-        checked = {"checked": ""} if self._task_due == "x" else {}
-        self._task_due = ""
-        if self._container().tag == "li":
-            self._atom("input", {"type": "checkbox", "disabled": ""} | checked, "")
-            self.space = True
 
     def _is_call_out(self, element: HtmlElement, name: str) -> bool:
         if self._call_outs or not _CALL_OUT.search(name) or self._container().tag in PHRASING:
@@ -391,46 +325,6 @@ class Writer(Builder):
         self.boundary()
         self.wanted.append(("strong", {}))
         return "title", 0
-
-    def _image(self, element: HtmlElement) -> None:
-        if (source := formulas.tex_of_image(element)) is not None:
-            if SPACES.sub(" ", source).strip() != self._last_formula:
-                self._formula(source)
-            return
-        source = image_source(element, self.base)
-        if source is None or source in self._seen or not self._spend(len(source)):
-            return
-        self._seen.add(source)
-        alt = SPACES.sub(" ", element.get("alt") or "").strip()
-        self._atom("img", {"src": source, "alt": alt}, "")
-
-    def _is_seen(self, noscript: HtmlElement) -> bool:
-        """Whether a `noscript` repeats an image that stands beside it."""
-        if not is_copy(noscript):
-            return False
-        before = noscript.getprevious()
-        for image in before.iter("img") if before is not None else ():
-            if image_source(image, self.base) in self._seen:
-                return True
-        return False
-
-    def _media(self, element: HtmlElement) -> None:
-        tag = element.tag
-        source = resolve_web(self.base, element.get("src") or element.get("data-src"))
-        if source is None and tag != "iframe":
-            nested = next((child.get("src") for child in element.iter("source") if child.get("src")), None)
-            source = resolve_web(self.base, nested)
-        if source is None or (tag == "iframe" and (element.get("height") or "") in ("0", "1")):
-            return
-        self.media.append(Media(source, "embed" if tag == "iframe" else tag))
-        if source in self._seen or not self._spend(len(source)) or any(tag == "a" for tag, _ in self.wanted):
-            return
-        self._seen.add(source)
-        if self.stack[-1].tag not in PHRASING or self._has_content(self.stack[-1]):
-            self.boundary()
-        title = SPACES.sub(" ", element.get("title") or element.get("aria-label") or "").strip()[:MAX_TITLE_CHARS]
-        self._atom("a", {"class": "media", "href": source} | ({"title": title} if title else {}), _PLAYERS[tag])
-        self.boundary()
 
 
 def _is_anchor(link: HtmlElement) -> bool:
