@@ -63,7 +63,7 @@ class Builder:
             return
         text, before, after = folded(text)
         if not text or text.isspace():  # a no-break space alone is a gap like another
-            self.space = self.space or bool(before)
+            self.space = self.space or bool(before or text)
             self.newline = self.newline or before == "\n"
             return
         if before:
