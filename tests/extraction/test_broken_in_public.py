@@ -32,8 +32,9 @@ def test_nothing_in_the_text_becomes_live(page: str) -> None:
 
 
 def test_tex_that_is_tex_stays() -> None:
+    r"""Between dollars, that is: CommonMark reads `\(` as a bracket."""
     written = extract(PROSE + r"<p>$$a_1 * b \frac{1}{2}$$ and \(x_1*y\)</p>", "http://a.test/").markdown
-    assert r"$$a_1 * b \frac{1}{2}$$ and \(x_1*y\)" in written
+    assert r"$$a_1 * b \frac{1}{2}$$ and $x_1*y$" in written
 
 
 BLOWUPS: dict[str, Callable[[int], str]] = {
