@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import resource
 import signal
 import sys
@@ -50,6 +51,8 @@ class Workers:
         """
         if "__main__" not in sys.modules:
             raise RuntimeError(_GUARD)  # a worker runs its parent's script, which comes here again
+        # No worker multiplies matrices, and OpenBLAS would reserve 40 MB of its data segment for threads (two cores).
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         self._slots = anyio.Semaphore(self.processes)
         self._taking = asyncio.Lock()
         await self._run(_nothing)  # alone, so that what keeps workers from starting is said once

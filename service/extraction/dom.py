@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from service.failures import ExtractFailed
 
@@ -73,7 +73,10 @@ def parse(html: str, *, max_nodes: int, max_depth: int) -> HtmlElement:
 def _tree(html: str, max_nodes: int) -> HtmlElement | None:
     """The tree, or None when the document is nested deeper than libxml2's 2,048."""
     # Controls come from character references too, so they go after parsing.
-    serialized = (LexborHTMLParser(html).html or "").encode("utf-8", "ignore")
+    try:
+        serialized = (LexborHTMLParser(html).html or "").encode("utf-8", "ignore")
+    except SelectolaxError as error:  # the standard has no document that cannot be parsed: only memory can lack
+        raise MemoryError(str(error)) from error
     serialized = serialized.translate(_FORM_FEED_TO_SPACE, _CONTROL_BYTES)
     for character in _NONCHARACTERS:
         serialized = serialized.replace(character, b"")
