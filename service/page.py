@@ -36,7 +36,12 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What the page says of itself; None where it does not say."""
+    """What the page says of itself; None, or an empty list, where it does not say.
+
+    `author` is `authors` in one line. `published` and `modified` are ISO 8601, to the precision and with the time zone
+    that the page gives. `language` is a BCP 47 tag, `direction` `ltr` or `rtl`. `word_count` and `reading_minutes` are
+    the body's. `partial`: the body is only a part of the text, for the reason in `partial_evidence` (a paywall).
+    """
 
     author: str | None = None
     published: str | None = None
@@ -44,6 +49,15 @@ class Metadata:
     language: str | None = None
     description: str | None = None
     canonical_url: str | None = None
+    authors: tuple[str, ...] = ()
+    direction: Literal["ltr", "rtl"] | None = None
+    keywords: tuple[str, ...] = ()
+    section: str | None = None
+    licence: str | None = None
+    word_count: int = 0
+    reading_minutes: float = 0.0
+    partial: bool = False
+    partial_evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ def _extract(
     blocks = cut(root)
     declared = declared_kind(blocks, facts, url)
     choice = choose(blocks, facts, url, declared, settings.extraction)
+    signature = metadata.signature_of(blocks, facts, url)
     explained = candidates(choice), judged(choice, settings.extraction.weights) if explain else ()
     # A short post is normal, an empty one is none; a post may be what its page's title repeats.
     social = declared == "social"
@@ -125,7 +126,7 @@ def _extract(
             raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
     # What a script would have shown as the body is a text of the site's own.
     kind: Kind = "article" if where.startswith("payload") else choice.kind or "page"
-    return _page(chosen, facts, kind, where, url, base, tables, explained, started)
+    return _page(chosen, facts, kind, where, url, base, tables, explained, started, signature)
 
 
 class NoBody(ExtractFailed):
@@ -153,10 +154,11 @@ def _page(
     tables: Tables,
     explained: tuple[tuple[Candidate, ...], tuple[Block, ...]],
     started: float,
+    signature: metadata.Signature | None = None,
 ) -> Page:
     extracted = time.perf_counter()
     site = metadata.site_of(facts, url)
-    title = metadata.title_of(facts, site, url)
+    title = metadata.title_of(facts, site, url, signature.headings if signature else None)
     if title:
         chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)
@@ -172,7 +174,7 @@ def _page(
         html=html,
         hero_image_url=metadata.hero_of(facts, base, images),
         source=source,
-        metadata=metadata.metadata_of(facts, base),
+        metadata=metadata.metadata_of(facts, base, site, text, signature),
         links=links,
         images=images,
         media=chosen.media,

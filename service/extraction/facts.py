@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
+from service.extraction import microdata
 from service.extraction.dom import collapse, printable, text_of
+from service.extraction.repair import repaired
 
 MAX_JSON_CHARS = 2_000_000
 """JSON-LD longer than this is left unread."""
@@ -18,13 +21,22 @@ MAX_JSON_CHARS = 2_000_000
 MAX_NODES = 2_000
 """JSON-LD objects looked at in one page."""
 
+MAX_VALUES = 50
+"""Values kept of one repeated `<meta>`: a page has that many authors or tags at most."""
+
+_LICENCE = etree.XPath("string((//*[(self::a or self::link) and contains(@rel, 'license')]/@href)[1])")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _COMMENT = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/)\s*$")
 
 
 @dataclass(slots=True)
 class Facts:
-    """Meta values by lower-case name or property, JSON-LD objects, `<title>`, headings, language, canonical link."""
+    """Meta values by lower-case name or property, JSON-LD objects, `<title>`, headings, language, canonical link.
+
+    The models were fitted to the first four as they are. What metadata needs beyond them stands beside them: all
+    `values` of a repeated `<meta>`, objects of malformed JSON-LD (`mended`), those with a name by their `@id`
+    (`named`), the `items` of microdata.
+    """
 
     meta: dict[str, str] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
@@ -32,6 +44,12 @@ class Facts:
     headings: list[str] = field(default_factory=list)
     language: str | None = None
     canonical: str | None = None
+    values: dict[str, list[str]] = field(default_factory=dict)
+    mended: list[dict[str, Any]] = field(default_factory=list)
+    named: dict[str, dict[str, Any]] = field(default_factory=dict)
+    items: list[dict[str, Any]] = field(default_factory=list)
+    direction: str | None = None
+    licence: str | None = None
 
     def of_type(self, *names: str) -> Iterator[dict[str, Any]]:
         """JSON-LD objects whose `@type` is one of `names`, in document order."""
@@ -62,13 +80,19 @@ def string(value: Any, *keys: str) -> str:
 def read(root: HtmlElement) -> Facts:
     """Collect the facts of a parsed page; malformed JSON-LD is skipped."""
     facts = Facts(language=root.get("lang") or root.get("xml:lang"))
+    body = root.find("body")
+    facts.direction = root.get("dir") or (body.get("dir") if body is not None else None)
     for element in root.iter("meta", "title", "h1", "link", "script"):
         tag = element.tag
         if tag == "meta":
             name = element.get("property") or element.get("name") or element.get("itemprop")
             content = collapse(element.get("content"))
             if name and content:
-                facts.meta.setdefault(name.strip().lower(), content)
+                name = name.strip().lower()
+                facts.meta.setdefault(name, content)
+                values = facts.values.setdefault(name, [])
+                if len(values) < MAX_VALUES:
+                    values.append(content)
         elif tag == "title":
             facts.title = facts.title or text_of(element)
         elif tag == "h1":
@@ -79,21 +103,37 @@ def read(root: HtmlElement) -> Facts:
             if "canonical" in (element.get("rel") or "").lower().split():
                 facts.canonical = facts.canonical or element.get("href")
         elif (element.get("type") or "").strip().lower() == "application/ld+json":
-            facts.nodes.extend(_objects(element.text or "", MAX_NODES - len(facts.nodes)))
+            _json_ld(facts, element.text or "")
+    facts.items = microdata.read(root)
+    facts.licence = _LICENCE(root) or None
     return facts
 
 
-def _objects(text: str, most: int) -> list[dict[str, Any]]:
+def _json_ld(facts: Facts, text: str) -> None:
+    """Add what one script holds; where it is malformed, what a repair makes of it stands apart."""
     if len(text) > MAX_JSON_CHARS:
-        return []
+        return
     text = _COMMENT.sub("", text).strip().rstrip(";")
+    data, found = _loaded(text), facts.nodes
+    if data is None:
+        data, found = repaired(text), facts.mended
+    found.extend(_objects(data, MAX_NODES - len(found)))
+    for node in _dicts(data, MAX_NODES - len(facts.named)):
+        if isinstance(name := node.get("@id"), str) and node.get("name"):
+            facts.named.setdefault(name, node)
+
+
+def _loaded(text: str) -> Any:
     try:
-        data = json.loads(text, strict=False)
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         try:
-            data = json.loads(_CONTROL.sub(" ", re.sub(r",\s*([}\]])", r"\1", text)), strict=False)
+            return json.loads(_CONTROL.sub(" ", re.sub(r",\s*([}\]])", r"\1", text)), strict=False)
         except (ValueError, RecursionError):
-            return []
+            return None
+
+
+def _objects(data: Any, most: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     queue: list[Any] = [data]
     while queue and len(found) < most:
@@ -107,3 +147,16 @@ def _objects(text: str, most: int) -> list[dict[str, Any]]:
                 value[key] for key in ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement") if key in value
             )
     return found
+
+
+def _dicts(data: Any, most: int) -> Iterator[dict[str, Any]]:
+    """The objects inside a JSON value, `most` at most."""
+    stack = [data]
+    while stack and most > 0:
+        value = stack.pop()
+        if isinstance(value, dict):
+            most -= 1
+            yield value
+            stack.extend(v for v in value.values() if isinstance(v, dict | list))
+        elif isinstance(value, list):
+            stack.extend(v for v in value[:MAX_NODES] if isinstance(v, dict | list))

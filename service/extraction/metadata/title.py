@@ -1,0 +1,137 @@
+"""The page's own title, and the name of its site."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from service.extraction.facts import Facts, string
+from service.extraction.metadata.schema import ARTICLES, POSTS
+
+MAX_TITLE_CHARS = 1_000
+"""Where a title is cut; the longest on the boards are a tenth of that."""
+
+MAX_HEADINGS = 20
+"""Headings of the first level that are compared with the declared title."""
+
+ALIKE = 0.5
+"""Share of a heading's letter pairs in the declared titles under which it says something else."""
+
+MIN_PART = 8
+"""Letters that a title has at least, once a part is cut from it."""
+
+_SEPARATOR = re.compile(r"\s+(?:[|–—·•»«›<>/]|::|-|:)\s+|\s*[|｜]\s*|\s*:\s+(?=[^:]*$)")
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+def site_of(facts: Facts, url: str | None) -> str | None:
+    """The site's name: `og:site_name`, JSON-LD publisher or WebSite, else the host without `www.`."""
+    name = facts.meta.get("og:site_name", "")
+    if not name:
+        name = next(
+            (n for node in facts.of_type(*ARTICLES, *POSTS) if (n := string(node.get("publisher"), "name"))), ""
+        )
+    if not name:
+        name = next((n for node in facts.of_type("WebSite") if (n := string(node.get("name")))), "")
+    return name or facts.meta.get("application-name") or _host(url)
+
+
+def title_of(
+    facts: Facts, site: str | None, url: str | None, headings: Sequence[str] | None = None
+) -> str | None:
+    """The page's own title, the site's name cut off.
+
+    It is the visible `<h1>`; of several the one most like what the page declares (headline, `og:title`, `<title>`).
+    The declared title wins where there is no such heading, where several headings are all unlike it, and where a page
+    that is no article has a slogan for a heading. `headings` are the visible ones, else all that the source has.
+    """
+    brands = {key(name) for name in (site or "", facts.meta.get("og:site_name", ""), *_brands(url)) if name}
+    headline = next((h for node in facts.of_type(*ARTICLES, *POSTS) if (h := string(node.get("headline")))), "")
+    named = (headline, facts.meta.get("og:title", ""), facts.title, facts.meta.get("twitter:title", ""))
+    declared = [text for name in named if (text := _cut(_plain(name), brands)) and key(text) not in brands]
+    given = [_plain(heading) for heading in (facts.headings if headings is None else headings)[:MAX_HEADINGS]]
+    owned = [text for text in given if 1 < len(text) and key(text) not in {"", *brands} and "{{" not in text]
+    if not declared or not owned:
+        found = _shortest(declared) or next(iter(owned), "") or _plain(facts.title) or next(iter(given), "")
+        return found or None
+    pairs = _pairs(" ".join(declared))
+    likeness = [_likeness(_pairs(heading), pairs) for heading in owned]
+    best = max(range(len(owned)), key=lambda number: (likeness[number], -number))
+    if likeness[best] < ALIKE:
+        agreed = len({key(text) for text in declared}) == 1 and len(declared) > 1
+        is_article = facts.meta.get("og:type", "").lower() == "article" or any(facts.of_type(*ARTICLES, *POSTS))
+        if len({key(text) for text in owned}) > 1 or (agreed and not is_article):
+            return _shortest(declared)
+    return _cut(owned[best], brands) or owned[best]
+
+
+def _shortest(declared: Sequence[str]) -> str:
+    """The first declared title, or another that is all of it but a part behind a separator."""
+    for text in declared:
+        outer = key(declared[0])
+        inner = key(text)
+        if inner and inner != outer and outer.startswith(inner) and len(inner) >= MIN_PART and _SEPARATOR.search(declared[0]):
+            return text
+    return declared[0] if declared else ""
+
+
+def _plain(text: str) -> str:
+    """A title without entities that were escaped twice, and without the sign of a heading's own link."""
+    return " ".join(html.unescape(html.unescape(text[:MAX_TITLE_CHARS])).split()).rstrip("¶ ").removesuffix(" #")
+
+
+def _pairs(text: str) -> set[str]:
+    """Pairs of letters that follow each other: a measure of likeness that needs no words."""
+    letters = key(text)
+    return {letters[n : n + 2] for n in range(len(letters) - 1)}
+
+
+def _likeness(part: set[str], whole: set[str]) -> float:
+    return len(part & whole) / len(part) if part else 0.0
+
+
+def key(text: str) -> str:
+    """Letters and digits of a text, case folded: what makes two names the same."""
+    return _NOT_LETTERS.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def _host(url: str | None) -> str | None:
+    try:
+        host = (urlsplit(url).hostname or "") if url else ""
+    except ValueError:  # an address that a caller made up
+        return None
+    return host.removeprefix("www.") or None
+
+
+def _brands(url: str | None) -> list[str]:
+    host = _host(url) or ""
+    labels = host.split(".")
+    return [host, *labels[-3:-1], *labels[:1]] if host else []
+
+
+def _cut(title: str, brands: set[str]) -> str:
+    """A title without the site's name at its end or start."""
+    title = " ".join(title.split())[:MAX_TITLE_CHARS]
+    for _ in range(3):
+        separators = list(_SEPARATOR.finditer(title))
+        if not separators:
+            break
+        last, first = separators[-1], separators[0]
+        if _is_brand(title[last.end() :], brands):
+            title = title[: last.start()].strip()
+        elif _is_brand(title[: first.start()], brands):
+            title = title[first.end() :].strip()
+        else:
+            break
+    return title
+
+
+def _is_brand(part: str, brands: set[str]) -> bool:
+    """Whether a part of a title names the site: a brand, or one lengthened or shortened ("Small Boats Board")."""
+    name = key(part)
+    return name in brands or any(
+        len(brand) >= 5 and len(name) >= 5 and (name.startswith(brand) or brand.startswith(name)) for brand in brands
+    )
