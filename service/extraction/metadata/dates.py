@@ -31,6 +31,9 @@ _MODIFIED = (
     "dcterms.modified", "dc.date.modified", "modified_time", "updated_time", "article:modified", "revised",
     "article.updated", "last_modified", "modified", "dateupdated",
 )  # fmt: skip
+# A site's own names for the same.
+_PUBLISHED_SHAPE = re.compile(r"(?:publish(?:ed)?|publication|pub|issued?|release[d]?)[-_.: ]?(?:date|time|on|at|day)?(?:[-_.]?(?:time|utc))?$|^ms\.date$")
+_MODIFIED_SHAPE = re.compile(r"(?:modified|modification|updated?|lastmod)[-_.: ]?(?:date|time|on|at)?$|^last[-_ ]?update")
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T\s]+(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?\s*(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?", re.I
 )
@@ -44,18 +47,19 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}", re.I)
 
 def published(facts: Facts) -> str | None:
     """When the page says that it was published: JSON-LD, its repair, `<meta>`, then microdata."""
-    return _first(facts, ("datePublished", "uploadDate", "dateCreated"), _PUBLISHED)
+    return _first(facts, ("datePublished", "uploadDate", "dateCreated"), _PUBLISHED, _PUBLISHED_SHAPE)
 
 
 def modified(facts: Facts) -> str | None:
     """When the page says that it was last changed, from the same sources."""
-    return _first(facts, ("dateModified",), _MODIFIED)
+    return _first(facts, ("dateModified",), _MODIFIED, _MODIFIED_SHAPE)
 
 
-def _first(facts: Facts, keys: tuple[str, ...], names: tuple[str, ...]) -> str | None:
+def _first(facts: Facts, keys: tuple[str, ...], names: tuple[str, ...], shape: re.Pattern[str]) -> str | None:
     language = facts.language
     declared = [node.get(name) for name in keys for node in works(facts)]
     declared += [facts.meta.get(name) for name in names]
+    declared += [value for name, value in facts.meta.items() if shape.search(name)]
     declared += [node.get(name) for name in keys for node in items(facts)]
     return next((found for value in declared if value and (found := moment(string(value, "@value"), language))), None)
 

@@ -30,32 +30,50 @@ _ORGANISATIONS = frozenset(("Organization", "NewsMediaOrganization", "Corporatio
 PREFIX = re.compile(
     r"^\W*(?:(?:(?:written|posted|published|authored|reviewed|created|compiled|edited|story|words|text|article|blog"
     r"|report(?:ed|ing)?|started|submitted|asked|contributed|updated|guest post|first published)\s+)?by(?=[\s:])"
-    r"|(?:authors?|writer|words|text|autor(?:in|es?|a)?|auteure?|autore|redactor|författare|kirjoittaja|yazan|yazar"
+    r"|authors?(?=\s+\w)|(?:authors?|writer|words|text|autor(?:in|es?|a)?|auteure?|autore|redactor|författare|kirjoittaja|yazan|yazar"
     r"|автор|текст|写者|作者|撰文|记者|記者|文|著者|筆者|執筆|글|기자|저자|작성자|글쓴이|penulis|oleh|tác giả)\s*[:：/|]"
     r"|(?:von|par|por|door|av|af|przez|od|di|oleh|od|bởi|escrito por|publicado por|publié par|écrit par"
     r"|geschrieben von|veröffentlicht von|scritto da|pubblicato da|a cura di|de la|autor|autorin|text)\s(?=\S))"
     r"[\s:：]*",
     re.I,
 )
+# What is said of nobody but the author, wherever it stands.
+WRITTEN_BY = re.compile(
+    r"\W*(?:(?:written|authored|article|story|words) by|about the author|author\s?:|geschrieben von|escrito por|écrit par"
+    r"|scritto da|작성자|글쓴이|作者|撰文|執筆|著者|筆者)",
+    re.I,
+)
 _SUFFIX = re.compile(r"\s*(?:기자|특파원|記者|记者)\s*$")
 # Where a byline goes on with something else than names.
 _END = re.compile(
-    r"\s+(?:[|•·–—/\-]|on\b|updated\b|published\b|posted\b|last\b|reviewed\b|edited\b|medically\b|fact[- ]checked\b"
-    r"|in\b(?=\s)|for\b(?=\s)|at\b(?=\s)|le\b|am\b(?=\s\d)|vor\b(?=\s)|\d)|\s*[|•·(\[\n]|\s{2,}|,?\s*"
+    r"\s+(?:[|•·–—/»⋅∙,\-](?=\s)|on\b|updated\b|published\b|posted\b|last\b|reviewed\b|edited\b|medically\b|fact[- ]checked\b"
+    r"|in\b(?=\s)|for\b(?=\s)|at\b(?=\s)|le\b|am\b(?=\s\d)|vor\b(?=\s)|\d)|\s*[|•·⋅»(\[\n]|\s{2,}|,?\s*"
     r"(?:jan|feb|mar|apr|may|june?|july?|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?\s+\d",
     re.I,
 )
 _DATED = re.compile(r"\d{1,4}[\s./年:-]\s?\d{1,2}|\b(?:19|20)\d\d\b|^\W*\d+\W*$|\d{1,2}:\d\d")
 _ADDRESS = re.compile(r"https?:|www\.|[\w.+-]+@[\w-]+\.\w|^@|\.(?:com|org|net|php|html?)\b", re.I)
+# A phrase with one of these is said to the reader, or of a list: "By continuing, you agree to our …".
+_NO_NAME_WORDS = frozenset(
+    "you your our we us this that to is are was agree continuing meet posts articles more how what view see read "
+    "subscribe newsletter minutes mins ago comments views".split()
+)
+_CALENDAR = re.compile(
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
+    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember|tember|ober)?", re.I
+)
 _NO_NAME = frozenset(
     (
         "admin administrator root user guest anonymous author authors unknown none null undefined webmaster editor "
         "editors by you me us here email share home comments comment reply moderator default super staff "
+        "facebook twitter x linkedin instagram youtube mastodon bluesky rss link print save experts expert subscribe "
         "redacción redaktion redazione rédaction follow posted profile about test wordpress "
         "support member newmember login signin"
     ).split()
 ) - {"staff"}
 _JOINTS = re.compile(r"\s*(?:;|\s&\s|\s(?:and|und|et|y|e|och|og|en|i|i|и)\s)\s*|\s*,\s*|\s*[、，]\s*")
+_JOINT_END = re.compile(r"(?:[,;&、]|\s(?:and|und|et|y|e|och|og|en|with))$", re.I)
+_JOINT_START = re.compile(r"(?:[,;&、]|(?:and|und|et|y|e|och|og|en|with)\s)(?=.)|(?:[,;&、]|and|und|et|y)$", re.I)
 _DEGREE = re.compile(
     r"^(?:(?:[a-z]{1,3}\.){1,4}[a-z]?|m\.?d|ph\.?\s?d|msc?|bsc?|rdn?|rn|mba|mph|ma|ba|jr\.?|sr\.?|cpa|esq\.?|dds|dvm|ldn?"
     r"|cscs|fand|dpt|pharmd|apr|cfp|llm|jd|dacvb|lvt|vts|facl?m|i{2,3}|iv|[A-Z]{2,6})$",
@@ -155,6 +173,11 @@ def split(text: str) -> list[str]:
     return found
 
 
+def joins(line: str, piece: str) -> bool:
+    """Whether a byline goes on with a piece of text: one of the two is, ends or begins with what joins names."""
+    return bool(_JOINT_END.search(line) or _JOINT_START.match(piece))
+
+
 def cut(text: str) -> str:
     """A visible byline without what introduces it and what follows the names."""
     text = PREFIX.sub("", collapse(text[: 4 * MAX_NAME_CHARS]), count=1)
@@ -168,4 +191,12 @@ def is_name(text: str) -> bool:
         return False
     if _DATED.search(text) or _ADDRESS.search(text) or text.rstrip(".").endswith(("!", "?")):
         return False
-    return len(text.split()) <= 9 and text.casefold().strip(".") not in _NO_NAME
+    if text.casefold().strip(".") in _NO_NAME or is_prefix(text) or _CALENDAR.fullmatch(text):
+        return False
+    parts = text.casefold().split()
+    return len(parts) <= 9 and _NO_NAME_WORDS.isdisjoint(parts)
+
+
+def is_prefix(text: str) -> bool:
+    """Whether a text only introduces a name: "Written by"."""
+    return any((match := PREFIX.match(f"{text}{mark} X")) and match.end() == len(text) + len(mark) + 1 for mark in ("", ":"))

@@ -7,8 +7,9 @@ into a folder of authors, `<time>`), or introduced by "By", "von", "作者" and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import urlsplit
 
 from lxml.etree import _Element as HtmlElement
@@ -28,6 +29,18 @@ LINE_CHARS = 160
 LEVELS = 4
 """Elements around a text whose names say what it is."""
 
+MAX_PIECES = 40
+"""Texts of one element that are looked at for names."""
+
+BESIDE = 4
+"""Blocks under the title in which a name that nothing marks may stand beside a date."""
+
+SIGNED_CHARS = 80
+"""Longest line "Written by …" that signs a text at its end."""
+
+ALONE_CHARS = 60
+"""Characters that a line has beside its date, at most, to be a date line with nothing to mark it."""
+
 MAX_PARSED = 12
 """Texts handed to the date parser for one page: 2 ms each."""
 
@@ -40,6 +53,9 @@ _DATE_WORDS = frozenset(
     "date time published publish pubdate datetime timestamp posted dateline datepublished created updated modified datum fecha "
     "postdate publication day".split()
 )
+_CAPITAL = r"[^\W\d_a-zа-яё][\w’'.\-]*"
+_FULL_NAME = re.compile(rf"{_CAPITAL}(?:\s(?:(?:de|da|van|von|der|den|bin|al|la|le|du|di|del|{_CAPITAL}))){{1,3}}")
+_NO_BYLINE = frozenset(("h1", "body", "main", "article", "nav", "html"))
 _AUTHOR_PATH = re.compile(
     r"/(?:authors?|by|people|person|profiles?|users?|members?|contributors?|writers?|staff|team|autor(?:en|es)?|auteurs?"
     r"|u|bio|byline|experts?|journalist|blogger)(?:/|\.php|\?)|/@|[?&](?:author|u|user|uid)=",
@@ -53,7 +69,14 @@ _DATE = re.compile(
     r"(?:\d{1,2}(?:st|nd|rd|th)?[\s,\-]{1,3}(?:(?:de|del|at)\s)?)?(?:19|20)\d\d)(?!\d)",
     re.I,
 )
-_DAY_FIRST_NAME = re.compile(r"^[^\W\d_]{3,14}\.?[\s,\-]+(?:19|20)\d\d$")  # a month alone is no day
+_POSTED = re.compile(
+    r"\W*(?:(?:first )?(?:published|posted|publish(?:ed)? (?:on|date)|post (?:time|date)|date|written|created)\b|veröffentlicht"
+    r"|erstellt|publié|publicado|pubblicato|gepubliceerd|opublikowano|опубликовано|発行|公開日|投稿日|掲載|发布|發布|发表|입력|작성일|등록)",
+    re.I,
+)
+# The date of somebody's account, of an event, of the site's own words.
+_NOT_THE_PAGES = re.compile(r"joined|registered|member since|join date|since|©|copyright|expires?|until|born|last (?:visit|activ|seen)", re.I)
+_MONTH_ALONE = re.compile(r"^[^\W\d_]{3,14}\.?[\s,\-]+(?:19|20)\d\d$")  # a month alone is no day
 _URL_DATE = re.compile(r"/((?:19|20)\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=[/_-]|$)|/((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])(?=\D)")
 
 
@@ -81,7 +104,7 @@ def sign(blocks: Blocks, facts: Facts, title: str | None, url: str | None, *, au
     when, changed = _dates(blocks, order, facts.language) if published else (None, None)
     if published and when is None:
         when = _of_address(url)
-    return Signature(found, when or changed, changed)
+    return Signature(found, when, changed)
 
 
 def headings(blocks: Blocks) -> list[str]:
@@ -131,32 +154,71 @@ def _names(element: HtmlElement) -> set[str]:
 
 
 def _authors(blocks: Blocks, order: list[int], place: int) -> tuple[str, ...]:
-    said = linked = marked = ()
+    """The authors of the nearest line that names some: one introduced as such, else one marked, else a linked name."""
+    marked: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
     for number in order:
         text = blocks.texts[number]
         if len(text) > LINE_CHARS or number == place:
             continue
-        if people.PREFIX.match(text):
-            rest = people.cut(text)
-            if rest and (names := people.unique(people.split(rest))):
-                said = said or _plausible(names)
-            elif not rest and number + 1 < len(blocks):  # "By" alone: the name is the next block
-                names = people.unique(people.split(people.cut(blocks.texts[number + 1])))
-                said = said or _plausible(names)
+        if people.is_prefix(text):  # "By" alone: the name is in the next block
+            if number + 1 < len(blocks) and (names := _names_in(_pieces(blocks, number + 1))):
+                return names
+        elif people.PREFIX.match(text) and (names := _names_in(_pieces(blocks, number))):
+            return names
         for element in _around(blocks, number):
-            if element.tag in ("h1", "body", "main", "article", "nav"):
+            if element.tag in _NO_BYLINE:
                 continue
-            names_of = _names(element)
-            is_author = not names_of.isdisjoint(_AUTHOR_WORDS) and names_of.isdisjoint(_NOT_AUTHOR_WORDS)
-            if not marked and is_author:
-                whole = collapse(text_of(element))
-                whole = whole if len(whole) <= LINE_CHARS else text
-                names = people.unique(people.split(people.cut(whole)))
-                marked = _plausible(names)
+            if not marked and _is_marked(element):
+                marked = _names_in(element.itertext())
             if not linked and element.tag == "a" and _AUTHOR_PATH.search(element.get("href") or ""):
-                names = people.unique(people.split(people.cut(collapse(text_of(element))[:LINE_CHARS])))
-                linked = _plausible(names)
-    return said or marked or linked
+                linked = _names_in(element.itertext())
+    return marked or linked or _beside_date(blocks, place) or _said_elsewhere(blocks, order)
+
+
+def _beside_date(blocks: Blocks, place: int) -> tuple[str, ...]:
+    """A name in a line of its own right under the title, with a date in it or in the line before or behind."""
+    lines = range(place + 1, min(len(blocks), place + 1 + BESIDE))
+    dated = {number for number in lines if len(blocks.texts[number]) <= LINE_CHARS and _DATE.search(blocks.texts[number])}
+    for number in lines:
+        if not dated.isdisjoint((number - 1, number, number + 1)) and len(blocks.texts[number]) <= LINE_CHARS:
+            line = people.cut(blocks.texts[number])
+            if _FULL_NAME.fullmatch(line) and (names := people.split(line)):
+                return people.unique(names)
+    return ()
+
+
+def _said_elsewhere(blocks: Blocks, order: list[int]) -> tuple[str, ...]:
+    """A line "Written by …" under the body; a shorter "By …" there may be anybody's."""
+    for number in range(max(order) + 1, len(blocks)):
+        text = blocks.texts[number]
+        if len(text) <= SIGNED_CHARS and people.WRITTEN_BY.match(text):
+            alone = people.is_prefix(text) and number + 1 < len(blocks)
+            if names := _names_in(_pieces(blocks, number + 1 if alone else number)):
+                return names
+    return ()
+
+
+def _is_marked(element: HtmlElement) -> bool:
+    names = _names(element)
+    return not names.isdisjoint(_AUTHOR_WORDS) and names.isdisjoint(_NOT_AUTHOR_WORDS)
+
+
+def _pieces(blocks: Blocks, number: int) -> Iterator[str]:
+    return (text for element, is_tail in blocks.pieces[number] if (text := element.tail if is_tail else element.text))
+
+
+def _names_in(pieces: Iterable[str]) -> tuple[str, ...]:
+    """The names at the start of a byline: its first text that is none of "By", and what "and" or a comma adds to it."""
+    line = ""
+    for piece in islice((text for piece in pieces if (text := collapse(piece))), MAX_PIECES):
+        if not line or people.is_prefix(line):
+            line = f"{line} {piece}"[: 2 * LINE_CHARS].strip()
+        elif people.joins(line, piece):
+            line = f"{line} {piece}"[: 2 * LINE_CHARS]
+        else:
+            break
+    return _plausible(people.unique(people.split(people.cut(line))))
 
 
 def _plausible(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -164,38 +226,48 @@ def _plausible(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _dates(blocks: Blocks, order: list[int], language: str | None) -> tuple[str | None, str | None]:
-    """(published, changed) of the date lines near the title, nearest first."""
-    parsed = 0
+    """(published, changed): of the date lines near the title the nearest, else the first line behind that is marked."""
     changed: str | None = None
     weak: str | None = None
-    for number in order:
+    left = MAX_PARSED
+    behind = range(max(order) + 1, len(blocks))
+    for number in (*order, *behind):
         text = blocks.texts[number]
-        stamp = next((e.get("datetime") for e in _around(blocks, number) if e.tag == "time" and e.get("datetime")), None)
-        if stamp and len(text) <= LINE_CHARS and (when := dates.moment(stamp, language)):
-            if _CHANGED.search(text):
-                changed = changed or when
-                continue
-            return when, changed
-        if len(text) > LINE_CHARS:
+        if len(text) > LINE_CHARS or not left:
             continue
-        for match in _DATE.finditer(text):
-            if parsed >= MAX_PARSED:
-                return weak, changed
-            parsed += 1
-            if _DAY_FIRST_NAME.match(match.group()):
+        is_near = number not in behind
+        dated = _DATE.search(text) is not None
+        stamp = _stamp(blocks, number) if dated or is_near else None
+        if not dated and not stamp:
+            continue
+        marked = bool(stamp) or _POSTED.match(text) is not None or _is_dated(blocks, number)
+        if not is_near and not marked:
+            continue
+        for match in _DATE.finditer(text) if not stamp else (None,):
+            before = text[: match.start()] if match else text
+            if _MONTH_ALONE.match(match.group()) if match else False:
                 continue
-            when = dates.moment(match.group(), language)
-            if when is None:
+            left -= 1
+            when = dates.moment(match.group() if match else stamp or "", language)
+            if when is None or _NOT_THE_PAGES.search(before[-30:]):
                 continue
-            if _CHANGED.search(text[max(0, match.start() - 30) : match.start()]):
+            if _CHANGED.search(before[-30:]):
                 changed = changed or when
-            elif len(text) - len(match.group()) <= 60 or any(
-                not _names(e).isdisjoint(_DATE_WORDS) for e in _around(blocks, number)
-            ):
+            elif marked or match is None or len(text) - len(match.group()) <= ALONE_CHARS:
                 return when, changed
             else:
                 weak = weak or when
+            if not left:
+                break
     return weak, changed
+
+
+def _stamp(blocks: Blocks, number: int) -> str | None:
+    return next((e.get("datetime") for e in _around(blocks, number) if e.tag == "time" and e.get("datetime")), None)
+
+
+def _is_dated(blocks: Blocks, number: int) -> bool:
+    return any(not _names(element).isdisjoint(_DATE_WORDS) for element in _around(blocks, number))
 
 
 def _of_address(url: str | None) -> str | None:
