@@ -65,6 +65,14 @@ def without_site(title: str, brands: set[str]) -> set[str]:
     return keys - {""}
 
 
+def loosely(found: str | None, wanted: str, brands: set[str]) -> bool:
+    """Whether titles agree once any parts behind a separator are cut, whoever they name."""
+    if not found or agree("title", found, wanted, brands):
+        return bool(found)
+    heads = [{key(t), *(key(t[: c.start()]) for c in _SEPARATOR.finditer(t))} for t in (found, wanted)]
+    return key(found) in heads[1] or key(wanted) in heads[0]
+
+
 def names(text: str) -> frozenset[str]:
     """The keys of the names in a byline."""
     text = re.sub(r"\([^)]*\)|^\s*by\b", "", text, flags=re.I)
@@ -113,7 +121,9 @@ def main() -> None:
         try:
             page = extract(html, url=truth["url"])
         except Failure as failure:
-            page = Page(url=None, title=None, site=None, kind="page", markdown="", text="", html="", source=failure.code)
+            page = Page(
+                url=None, title=None, site=None, kind="page", markdown="", text="", html="", source=failure.code
+            )
         spent += time.perf_counter() - started
         found = {"title": page.title, "author": page.metadata.author, "published": page.metadata.published}
         for field in FIELDS:
@@ -127,7 +137,9 @@ def main() -> None:
                 right[place] = right.get(place, 0) + 1
             else:
                 note = f" [{page.source}]" if page.source.isupper() else ""
-                misses[field].append(f"  {truth['id']} {truth['kind']:<13} {wanted[:90]!r} <- {found[field]!r:.120}{note}")
+                misses[field].append(
+                    f"  {truth['id']} {truth['kind']:<13} {wanted[:90]!r} <- {found[field]!r:.120}{note}"
+                )
     for field in FIELDS:
         for half in ("even", "odd"):
             if pages := total.get((field, half)):

@@ -158,7 +158,8 @@ def _page(
 ) -> Page:
     extracted = time.perf_counter()
     site = metadata.site_of(facts, url)
-    title = metadata.title_of(facts, site, url, signature.headings if signature else None)
+    seen = (signature.headings, signature.lower) if signature else ()
+    title = metadata.title_of(facts, site, url, *seen)
     if title:
         chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)

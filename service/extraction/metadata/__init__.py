@@ -2,7 +2,7 @@
 
 For every field the sources are asked in one order, and the first that has a believable value gives it: JSON-LD, JSON-LD
 that had to be repaired, OpenGraph and other `<meta>`, microdata, visible text. Two fields differ: the title is first
-what a reader sees, its heading; and a person in the visible byline comes before an organisation in structured data.
+what a reader sees, its heading; a page that names no date but that of its last change is given as published then; a person in the visible byline comes before an organisation in structured data.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from service.page import Metadata
 def signature_of(blocks: Blocks, facts: Facts, url: str | None) -> Signature:
     """What the visible text says, where structured data says nothing; call before the body is taken out of the tree."""
     site = site_of(facts, url)
-    headings = visible.headings(blocks)
+    headings, lower = visible.headings(blocks, "h1"), visible.headings(blocks, "h2", "h3")
     found = visible.sign(
         blocks,
         facts,
-        title_of(facts, site, url, headings),
+        title_of(facts, site, url, headings, lower),
         url,
         authors=not people.named(facts, site)[0],
         published=dates.published(facts) is None,
     )
-    return replace(found, headings=tuple(headings))
+    return replace(found, headings=headings, lower=lower)
 
 
 def metadata_of(
@@ -44,11 +44,12 @@ def metadata_of(
     authors = persons or signature.authors or firm
     language = about.language_of(facts)
     words, minutes = length_of(text)
+    modified = dates.modified(facts) or signature.modified
     return Metadata(
         author=", ".join(authors) or None,
         authors=authors,
-        published=dates.published(facts) or signature.published,
-        modified=dates.modified(facts) or signature.modified,
+        published=dates.published(facts) or signature.published or modified,
+        modified=modified,
         language=language,
         direction=about.direction_of(facts, language, text),
         description=about.description_of(facts),
@@ -61,4 +62,14 @@ def metadata_of(
     )
 
 
-__all__ = ["ARTICLES", "MAX_TITLE_CHARS", "POSTS", "Signature", "hero_of", "metadata_of", "signature_of", "site_of", "title_of"]
+__all__ = [
+    "ARTICLES",
+    "MAX_TITLE_CHARS",
+    "POSTS",
+    "Signature",
+    "hero_of",
+    "metadata_of",
+    "signature_of",
+    "site_of",
+    "title_of",
+]

@@ -28,7 +28,13 @@ def language_of(facts: Facts) -> str | None:
     """The page's language as a BCP 47 tag: `<html lang>`, JSON-LD, `content-language`, `og:locale`."""
     declared = [string(node.get("inLanguage"), "alternateName", "name") for node in works(facts)]
     meta = facts.meta
-    for value in (facts.language, *declared, meta.get("content-language"), meta.get("og:locale"), meta.get("dc.language")):
+    for value in (
+        facts.language,
+        *declared,
+        meta.get("content-language"),
+        meta.get("og:locale"),
+        meta.get("dc.language"),
+    ):
         tag = (value or "").strip().replace("_", "-")
         if _LANGUAGE.fullmatch(tag):
             head, *rest = tag.split("-")
@@ -80,7 +86,15 @@ def keywords_of(facts: Facts) -> tuple[str, ...]:
     for node in works(facts):
         if found := _words(_strings(node.get("keywords"))):
             return found
-    for name in ("article:tag", "news_keywords", "keywords", "dc.subject", "parsely-tags", "sailthru.tags", "citation_keywords"):
+    for name in (
+        "article:tag",
+        "news_keywords",
+        "keywords",
+        "dc.subject",
+        "parsely-tags",
+        "sailthru.tags",
+        "citation_keywords",
+    ):
         if found := _words(facts.values.get(name, ())):
             return found
     return ()

@@ -32,10 +32,15 @@ _MODIFIED = (
     "article.updated", "last_modified", "modified", "dateupdated",
 )  # fmt: skip
 # A site's own names for the same.
-_PUBLISHED_SHAPE = re.compile(r"(?:publish(?:ed)?|publication|pub|issued?|release[d]?)[-_.: ]?(?:date|time|on|at|day)?(?:[-_.]?(?:time|utc))?$|^ms\.date$")
-_MODIFIED_SHAPE = re.compile(r"(?:modified|modification|updated?|lastmod)[-_.: ]?(?:date|time|on|at)?$|^last[-_ ]?update")
+_PUBLISHED_SHAPE = re.compile(
+    r"(?:publish(?:ed)?|publication|pub|issued?|release[d]?)[-_.: ]?(?:date|time|on|at|day)?(?:[-_.]?(?:time|utc))?$|^ms\.date$"
+)
+_MODIFIED_SHAPE = re.compile(
+    r"(?:modified|modification|updated?|lastmod)[-_.: ]?(?:date|time|on|at)?$|^last[-_ ]?update"
+)
 _ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T\s]+(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?\s*(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?", re.I
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T\s]+(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?\s*(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?",
+    re.I,
 )
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T?\d{4,6}Z?)?")
 _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")

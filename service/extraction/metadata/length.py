@@ -23,6 +23,6 @@ def length_of(text: str) -> tuple[int, float]:
     Vowel signs and tone marks are part of their character.
     """
     characters = sum(not unicodedata.combining(c) and unicodedata.category(c) != "Mn" for c in _CHARACTER.findall(text))
-    words = sum(1 for _ in _WORD.finditer(_CHARACTER.sub(" ", text) if characters else text))
+    words = len(_WORD.findall(_CHARACTER.sub(" ", text) if characters else text))
     minutes = words / WORDS_A_MINUTE + characters / CHARACTERS_A_MINUTE
     return words + characters, round(minutes, 1)

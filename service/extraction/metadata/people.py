@@ -60,7 +60,8 @@ _NO_NAME_WORDS = frozenset(
 )
 _CALENDAR = re.compile(
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
-    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember|tember|ober)?", re.I
+    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember|tember|ober)?",
+    re.I,
 )
 _NO_NAME = frozenset(
     (
@@ -199,4 +200,6 @@ def is_name(text: str) -> bool:
 
 def is_prefix(text: str) -> bool:
     """Whether a text only introduces a name: "Written by"."""
-    return any((match := PREFIX.match(f"{text}{mark} X")) and match.end() == len(text) + len(mark) + 1 for mark in ("", ":"))
+    return any(
+        (match := PREFIX.match(f"{text}{mark} X")) and match.end() == len(text) + len(mark) + 1 for mark in ("", ":")
+    )

@@ -41,6 +41,9 @@ SIGNED_CHARS = 80
 ALONE_CHARS = 60
 """Characters that a line has beside its date, at most, to be a date line with nothing to mark it."""
 
+MAX_HEADINGS = 30
+"""Headings of a level that may be the title."""
+
 MAX_PARSED = 12
 """Texts handed to the date parser for one page: 2 ms each."""
 
@@ -48,7 +51,9 @@ _AUTHOR_WORDS = frozenset(
     "author authors byline bylines writer reporter creator username postauthor authorname contributor contributors "
     "journalist poster autor auteur fn authored nickname".split()
 )
-_NOT_AUTHOR_WORDS = frozenset("bio biography avatar image photo comment comments related recommended share social count date time".split())
+_NOT_AUTHOR_WORDS = frozenset(
+    "bio biography avatar image photo comment comments related recommended share social count date time".split()
+)
 _DATE_WORDS = frozenset(
     "date time published publish pubdate datetime timestamp posted dateline datepublished created updated modified datum fecha "
     "postdate publication day".split()
@@ -61,7 +66,10 @@ _AUTHOR_PATH = re.compile(
     r"|u|bio|byline|experts?|journalist|blogger)(?:/|\.php|\?)|/@|[?&](?:author|u|user|uid)=",
     re.I,
 )
-_CHANGED = re.compile(r"updated|modified|edited|aktualisiert|mis à jour|actualizado|aggiornato|更新|수정|обновлено|revised", re.I)
+_CHANGED = re.compile(
+    r"updated|modified|edited|aktualisiert|mis à jour|actualizado|aggiornato|更新|수정|обновлено|revised", re.I
+)
+_DIGITS = re.compile(r"(?:19|20)\d\d")
 _DATE = re.compile(
     r"(?<![\d/.\-])(?:\d{4}\s?[-/.年년]\s?\d{1,2}\s?[-/.月월]\s?\d{1,2}[日일]?(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\d{1,2}\s?[-/.]\s?\d{1,2}\s?[-/.]\s?(?:19|20)\d\d"
@@ -75,9 +83,14 @@ _POSTED = re.compile(
     re.I,
 )
 # The date of somebody's account, of an event, of the site's own words.
-_NOT_THE_PAGES = re.compile(r"joined|registered|member since|join date|since|©|copyright|expires?|until|born|last (?:visit|activ|seen)", re.I)
+_NOT_THE_PAGES = re.compile(
+    r"joined|registered|founded|member since|join date|since|©|copyright|expires?|until|born|last (?:visit|activ|seen)",
+    re.I,
+)
 _MONTH_ALONE = re.compile(r"^[^\W\d_]{3,14}\.?[\s,\-]+(?:19|20)\d\d$")  # a month alone is no day
-_URL_DATE = re.compile(r"/((?:19|20)\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=[/_-]|$)|/((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])(?=\D)")
+_URL_DATE = re.compile(
+    r"/((?:19|20)\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=[/_-]|$)|/((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])(?=\D)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +101,12 @@ class Signature:
     published: str | None = None
     modified: str | None = None
     headings: tuple[str, ...] = ()
+    lower: tuple[str, ...] = ()
 
 
-def sign(blocks: Blocks, facts: Facts, title: str | None, url: str | None, *, authors: bool, published: bool) -> Signature:
+def sign(
+    blocks: Blocks, facts: Facts, title: str | None, url: str | None, *, authors: bool, published: bool
+) -> Signature:
     """Read the signature of a page; `authors` and `published` say what structured data has left open.
 
     Call before the body is taken out of the tree.
@@ -107,13 +123,10 @@ def sign(blocks: Blocks, facts: Facts, title: str | None, url: str | None, *, au
     return Signature(found, when, changed)
 
 
-def headings(blocks: Blocks) -> list[str]:
-    """The visible headings of the first level, in order."""
-    found: list[str] = []
-    for number, element in enumerate(blocks.elements):
-        if blocks.tags[number] == "h1" and (text := collapse(text_of(element))):
-            found.append(text)
-    return found
+def headings(blocks: Blocks, *levels: str) -> tuple[str, ...]:
+    """The first visible headings of some levels (`h1`), in order."""
+    places = islice((number for number, tag in enumerate(blocks.tags) if tag in levels), MAX_HEADINGS)
+    return tuple(text for number in places if (text := text_of(blocks.elements[number])))
 
 
 def _title_block(blocks: Blocks, title: str | None) -> int:
@@ -179,7 +192,9 @@ def _authors(blocks: Blocks, order: list[int], place: int) -> tuple[str, ...]:
 def _beside_date(blocks: Blocks, place: int) -> tuple[str, ...]:
     """A name in a line of its own right under the title, with a date in it or in the line before or behind."""
     lines = range(place + 1, min(len(blocks), place + 1 + BESIDE))
-    dated = {number for number in lines if len(blocks.texts[number]) <= LINE_CHARS and _DATE.search(blocks.texts[number])}
+    dated = {
+        number for number in lines if len(blocks.texts[number]) <= LINE_CHARS and _DATE.search(blocks.texts[number])
+    }
     for number in lines:
         if not dated.isdisjoint((number - 1, number, number + 1)) and len(blocks.texts[number]) <= LINE_CHARS:
             line = people.cut(blocks.texts[number])
@@ -236,7 +251,7 @@ def _dates(blocks: Blocks, order: list[int], language: str | None) -> tuple[str 
         if len(text) > LINE_CHARS or not left:
             continue
         is_near = number not in behind
-        dated = _DATE.search(text) is not None
+        dated = _DIGITS.search(text) is not None and _DATE.search(text) is not None
         stamp = _stamp(blocks, number) if dated or is_near else None
         if not dated and not stamp:
             continue
