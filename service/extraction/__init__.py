@@ -160,7 +160,7 @@ def _page(
     site = metadata.site_of(facts, url)
     seen = (signature.headings, signature.lower) if signature else ()
     title = metadata.title_of(facts, site, url, *seen)
-    if title:
+    if title and _chars(chosen) > 2 * len(title):  # a body that hardly says more would be gone with it
         chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)
     images = chosen.images_with_captions()

@@ -43,10 +43,10 @@ def language_of(facts: Facts) -> str | None:
 
 
 def direction_of(facts: Facts, language: str | None, text: str) -> Literal["ltr", "rtl"] | None:
-    """`ltr` or `rtl`: as declared, else by the language, else by the letters; None where there is nothing to tell by."""
+    """`ltr` or `rtl`: as declared, else by the language, else by the letters; None where nothing tells."""
     declared = (facts.direction or "").strip().lower()
-    if declared == "rtl" or declared == "ltr":
-        return declared
+    if declared in ("ltr", "rtl"):
+        return "rtl" if declared == "rtl" else "ltr"
     if language:
         tag = language.lower()
         return "rtl" if tag in _RIGHT_TO_LEFT or tag.partition("-")[0] in _RIGHT_TO_LEFT else "ltr"

@@ -22,8 +22,8 @@ _PUBLISHED = (
     "publish-date", "published_time", "publication_date", "publication-date", "dc.date.issued", "dcterms.issued",
     "dc.date", "dcterms.date", "dc.date.created", "dcterms.created", "dc:date", "citation_publication_date",
     "citation_online_date", "citation_date", "parsely-pub-date", "sailthru.date", "article.published", "date.created",
-    "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "datecreated", "created", "published", "originalpublicationdate",
-    "article_date_original", "published_at", "releasedate", "timestamp", "rnews:datepublished", "bt:pubdate",
+    "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "datecreated", "created", "published",
+    "originalpublicationdate", "og:article:published_time", "article_date_original", "published_at", "releasedate", "timestamp", "rnews:datepublished", "bt:pubdate",
     "published-date", "article-published", "uploaddate",
 )  # fmt: skip
 _MODIFIED = (
@@ -33,7 +33,8 @@ _MODIFIED = (
 )  # fmt: skip
 # A site's own names for the same.
 _PUBLISHED_SHAPE = re.compile(
-    r"(?:publish(?:ed)?|publication|pub|issued?|release[d]?)[-_.: ]?(?:date|time|on|at|day)?(?:[-_.]?(?:time|utc))?$|^ms\.date$"
+    r"(?:publish(?:ed)?|publication|pub|issued?|released?)[-_.: ]?(?:date|time|on|at|day)?(?:[-_.]?(?:time|utc))?$"
+    r"|^ms\.date$"
 )
 _MODIFIED_SHAPE = re.compile(
     r"(?:modified|modification|updated?|lastmod)[-_.: ]?(?:date|time|on|at)?$|^last[-_ ]?update"
@@ -119,10 +120,9 @@ def _parsed(text: str, language: str) -> str | None:
     settings = {
         "STRICT_PARSING": True,
         "PARSERS": ["absolute-time"],  # "two days ago" would give another answer each day
-        "RETURN_AS_TIMEZONE_AWARE": False,
     }
     try:
-        found = dateparser.parse(text, languages=languages, settings=settings)  # type: ignore[arg-type]
+        found = dateparser.parse(text, languages=languages, settings=settings)
     except ValueError:  # a language that it does not know
         if languages == ["en"]:
             return None
@@ -135,4 +135,4 @@ def _parsed(text: str, language: str) -> str | None:
     date = _day(found.year, found.month, found.day)
     if date is None or not (found.hour or found.minute):
         return date
-    return f"{date}{found.isoformat()[10:16]}:{found.second:02d}{found.strftime('%z')[:3] + ':' + found.strftime('%z')[3:] if found.tzinfo else ''}"
+    return f"{date}{found.isoformat()[10:]}"

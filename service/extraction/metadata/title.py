@@ -57,7 +57,8 @@ def title_of(
     It is the visible `<h1>`; of several the one most like what the page declares (headline, `og:title`, `<title>`).
     The declared title wins where there is no such heading, where several headings are all unlike it, and where a page
     that is no article has a slogan for a heading. A `lower` heading wins over one that is the end of the declared
-    title, if it is its beginning ("Chapter - Book"). `headings` are the visible ones, else all that the source has.
+    title, if it is its beginning ("Chapter - Book"). `headings` are the visible ones; without them the
+    declared title counts alone, and a heading of the source only where there is none.
     """
     headline = next((h for node in facts.of_type(*ARTICLES, *POSTS) if (h := string(node.get("headline")))), "")
     named = [
@@ -67,6 +68,8 @@ def title_of(
     brands.update(_added(_plain(facts.title), (named[0], named[1])))
     declared = [text for name in named if (text := _cut(name, brands)) and key(text) not in brands]
     given = [_plain(heading) for heading in (facts.headings if headings is None else headings)[:MAX_HEADINGS]]
+    if headings is None and declared:
+        return _shortest(declared)
     owned = [text for text in given if len(text) > 1 and key(text) not in {"", *brands} and "{{" not in text]
     if declared and (first := _first_part(declared, owned, [_plain(text) for text in lower[:MAX_HEADINGS]])):
         return first
