@@ -1,8 +1,8 @@
 """What a page says of itself: title, site, leading image, authors, dates and the rest.
 
 For every field the sources are asked in one order, and the first that has a believable value gives it: JSON-LD, JSON-LD
-that had to be repaired, OpenGraph and other `<meta>`, microdata, visible text. Where it differs: the title is first what
-a reader sees, its heading; a person in the visible byline comes before an organisation in structured data; a page that
+that had to be repaired, OpenGraph and other `<meta>`, microdata, visible text. Where it differs: the title is first
+what a reader sees, its heading; a person in the visible byline comes before an organisation in structured data; a page that
 names no date but that of its last change is given as published then.
 """
 

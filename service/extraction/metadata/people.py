@@ -30,7 +30,8 @@ _ORGANISATIONS = frozenset(("Organization", "NewsMediaOrganization", "Corporatio
 PREFIX = re.compile(
     r"^\W*(?:(?:(?:written|posted|published|authored|reviewed|created|compiled|edited|story|words|text|article|blog"
     r"|report(?:ed|ing)?|started|submitted|asked|contributed|updated|guest post|first published)\s+)?by(?=[\s:])"
-    r"|authors?(?=\s+\w)|(?:authors?|writer|words|text|autor(?:in|es?|a)?|auteure?|autore|redactor|författare|kirjoittaja|yazan|yazar"
+    r"|authors?(?=\s+\w)|(?:authors?|writer|words|text|autor(?:in|es?|a)?|auteure?|autore|redactor|författare"
+    r"|kirjoittaja|yazan|yazar"
     r"|автор|текст|写者|作者|撰文|记者|記者|文|著者|筆者|執筆|글|기자|저자|작성자|글쓴이|penulis|oleh|tác giả)\s*[:：/|]"
     r"|(?:von|par|por|door|av|af|przez|od|di|oleh|od|bởi|escrito por|publicado por|publié par|écrit par"
     r"|geschrieben von|veröffentlicht von|scritto da|pubblicato da|a cura di|de la|autor|autorin|text)\s(?=\S))"
@@ -39,14 +40,15 @@ PREFIX = re.compile(
 )
 # What is said of nobody but the author, wherever it stands.
 WRITTEN_BY = re.compile(
-    r"\W*(?:(?:written|authored|article|story|words) by|about the author|author\s?:|geschrieben von|escrito por|écrit par"
-    r"|scritto da|작성자|글쓴이|作者|撰文|執筆|著者|筆者)",
+    r"\W*(?:(?:written|authored|article|story|words) by|about the author|author\s?:|geschrieben von|escrito por"
+    r"|écrit par|scritto da|작성자|글쓴이|作者|撰文|執筆|著者|筆者)",
     re.I,
 )
 _SUFFIX = re.compile(r"\s*(?:기자|특파원|記者|记者)\s*$")
 # Where a byline goes on with something else than names.
 _END = re.compile(
-    r"\s+(?:[|•·–—/»⋅∙,\-](?=\s)|on\b|updated\b|published\b|posted\b|last\b|reviewed\b|edited\b|medically\b|fact[- ]checked\b"
+    r"\s+(?:[|•·–—/»⋅∙,\-](?=\s)|on\b|updated\b|published\b|posted\b|last\b|reviewed\b|edited\b|medically\b"
+    r"|fact[- ]checked\b"
     r"|in\b(?=\s)|for\b(?=\s)|at\b(?=\s)|le\b|am\b(?=\s\d)|vor\b(?=\s)|\d)|\s*[|•·⋅»(\[\n]|\s{2,}|,?\s*"
     r"(?:jan|feb|mar|apr|may|june?|july?|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?\s+\d",
     re.I,

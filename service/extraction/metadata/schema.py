@@ -27,7 +27,7 @@ _PAGES = frozenset(("WebPage", "ItemPage", "AboutPage", "FAQPage", "MedicalWebPa
 
 
 def works(facts: Facts) -> list[dict[str, Any]]:
-    """The JSON-LD objects that may say who wrote the page and when: articles and posts, then other works, then pages."""
+    """The JSON-LD objects that may say who wrote the page and when: articles and posts, other works, then pages."""
     return _ranked((*facts.nodes, *facts.mended))
 
 

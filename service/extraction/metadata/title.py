@@ -94,7 +94,7 @@ def title_of(
 
 
 def _is_label(heading: str) -> bool:
-    """Whether a heading is one or two words of a script with spaces: on a page of goods a label, not its whole title."""
+    """Whether a heading is one or two words of a script with spaces: on a page of goods a mere label."""
     return len(heading.split()) <= LABEL_WORDS and not any(char > "\u2e80" for char in heading)
 
 

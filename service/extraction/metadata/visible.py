@@ -21,7 +21,7 @@ from service.extraction.metadata.title import key
 from service.extraction.segment import Blocks
 
 BEFORE, BEHIND = 8, 25
-"""Blocks before and behind the title in which a byline stands: kickers and crumbs come before, sharing links between."""
+"""Blocks before and behind the title in which a byline stands: kickers come before, sharing links between."""
 
 LINE_CHARS = 160
 """Longest block that is a byline: names, roles, a date, a reading time. What is longer is prose."""
@@ -55,7 +55,8 @@ _NOT_AUTHOR_WORDS = frozenset(
     "bio biography avatar image photo comment comments related recommended share social count date time".split()
 )
 _DATE_WORDS = frozenset(
-    "date time published publish pubdate datetime timestamp posted dateline datepublished created updated modified datum fecha "
+    "date time published publish pubdate datetime timestamp posted dateline datepublished created updated modified datum "
+    "fecha "
     "postdate publication day".split()
 )
 _CAPITAL = r"[^\W\d_a-zа-яё][\w’'.\-]*"
@@ -71,15 +72,18 @@ _CHANGED = re.compile(
 )
 _DIGITS = re.compile(r"(?:19|20)\d\d")
 _DATE = re.compile(
-    r"(?<![\d/.\-])(?:\d{4}\s?[-/.年년]\s?\d{1,2}\s?[-/.月월]\s?\d{1,2}[日일]?(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"(?<![\d/.\-])(?:\d{4}\s?[-/.年년]\s?\d{1,2}\s?[-/.月월]\s?\d{1,2}[日일]?"
+    r"(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\d{1,2}\s?[-/.]\s?\d{1,2}\s?[-/.]\s?(?:19|20)\d\d"
     r"|(?:\d{1,2}(?:st|nd|rd|th|er|º|°|\.)?[\s,\-]{1,2}(?:(?:de|of|di)\s)?)?[^\W\d_]{3,14}\.?[\s,\-]{1,2}(?:(?:de|del)\s)?"
     r"(?:\d{1,2}(?:st|nd|rd|th)?[\s,\-]{1,3}(?:(?:de|del|at)\s)?)?(?:19|20)\d\d)(?!\d)",
     re.I,
 )
 _POSTED = re.compile(
-    r"\W*(?:(?:first )?(?:published|posted|publish(?:ed)? (?:on|date)|post (?:time|date)|date|written|created)\b|veröffentlicht"
-    r"|erstellt|publié|publicado|pubblicato|gepubliceerd|opublikowano|опубликовано|発行|公開日|投稿日|掲載|发布|發布|发表|입력|작성일|등록)",
+    r"\W*(?:(?:first )?(?:published|posted|publish(?:ed)? (?:on|date)|post (?:time|date)|date|written|created)\b"
+    r"|veröffentlicht"
+    r"|erstellt|publié|publicado|pubblicato|gepubliceerd|opublikowano|опубликовано"
+    r"|発行|公開日|投稿日|掲載|发布|發布|发表|입력|작성일|등록)",
     re.I,
 )
 # The date of somebody's account, of an event, of the site's own words.
