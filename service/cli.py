@@ -28,7 +28,7 @@ from service.reader import Reader
 from service.settings import Settings, SettingsError, load
 
 EX_DATAERR, EX_UNAVAILABLE, EX_IOERR, EX_CONFIG = 65, 69, 74, 78
-SECTIONS = ("html", "text", "links", "images", "media", "metadata", "explain")
+SECTIONS = ("html", "text", "links", "images", "media", "metadata", "outline", "explain")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -207,11 +207,14 @@ def _print(page: Page, options: argparse.Namespace, timeout: float | None = None
     if options.json:
         from service.api.schema import Options, answer_of
 
-        wanted = Options.model_validate({"include": options.include})
+        wanted = Options.model_validate({"include": options.include, "offset": options.offset, "limit": options.limit})
         answer = answer_of(page, wanted, sum(page.timings.values()), timeout)
         print(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
-        print(page.markdown)
+        part = page.piece(options.offset, options.limit)
+        print(part.markdown)
+        if part.next_offset is not None:
+            print(f"bonmun: more from --offset {part.next_offset}", file=sys.stderr)
 
 
 def _input(name: str) -> bytes:
@@ -265,6 +268,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--tables", choices=("markdown", "html"), default="markdown", help="how tables are written"
         )
+        command.add_argument("--offset", type=_offset, default=0, metavar="N", help="begin at a character")
+        command.add_argument("--limit", type=_limit, metavar="N", help="at most so many characters, cut between blocks")
 
     explain = commands.add_parser("explain", help="show the candidates for the body, and how every block was judged")
     explain.add_argument("source", metavar="FILE|URL")
@@ -307,6 +312,18 @@ def _seconds(text: str) -> float:
     if not value > 0:
         raise argparse.ArgumentTypeError(f"must be a number over 0, not {text!r}")
     return value
+
+
+def _offset(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0, not {text!r}")
+    return int(text)
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise argparse.ArgumentTypeError(f"must be a whole number over 0, not {text!r}")
+    return int(text)
 
 
 def _port(text: str) -> int:

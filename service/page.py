@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from service.paging import Heading, Piece, piece
+
 Kind = Literal["article", "social", "feed", "forum", "product", "documentation", "page"]
 Tables = Literal["markdown", "html"]
 
@@ -99,6 +101,7 @@ class Page:
 
     `markdown`, `text` and `html` are three faces of the same clean tree. `source` says where the
     body was found: `body` (the markup), `payload:NAME` (data inside the page) or `description`.
+    `outline` has its headings, with their places in `markdown`.
     `blocks` is every block of the page as it was judged, where the caller asked to have it explained.
     `url` is the final address, after redirects, or None when a caller gave only bytes.
     """
@@ -118,7 +121,12 @@ class Page:
     links: tuple[Link, ...] = ()
     images: tuple[Image, ...] = ()
     media: tuple[Media, ...] = ()
+    outline: tuple[Heading, ...] = ()
     explain: tuple[Candidate, ...] = ()
     blocks: tuple[Block, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
     """Milliseconds by stage: fetch, render, extract, convert."""
+
+    def piece(self, offset: int = 0, limit: int | None = None) -> Piece:
+        """At most `limit` characters of the Markdown from `offset`, cut between blocks; see `service.paging`."""
+        return piece(self.markdown, offset, limit)

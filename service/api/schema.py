@@ -12,9 +12,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from service.failures import InvalidRequest
 from service.fetch.url import DEFAULT_PORTS, MAX_CHARS
 from service.page import Candidate, Image, Kind, Link, Media, Metadata, Page, Tables
+from service.paging import Heading
 
 Model = TypeVar("Model", bound=BaseModel)
-Section = Literal["html", "text", "links", "images", "media", "metadata", "explain"]
+Section = Literal["html", "text", "links", "images", "media", "metadata", "outline", "explain"]
 
 
 def _tables(value: Any) -> Any:
@@ -40,8 +41,10 @@ class Options(BaseModel):
     tables: Annotated[Tables, BeforeValidator(_tables)] = Field(
         "markdown", description="Tables as Markdown or as HTML."
     )
-    offset: int = Field(0, ge=0, description="Characters of the Markdown to skip.")
-    limit: int | None = Field(None, gt=0, description="Characters of Markdown to give.")
+    offset: int = Field(0, ge=0, description="Where to begin in the Markdown, in characters.")
+    limit: int | None = Field(
+        None, gt=0, description="Most characters of Markdown to give; the cut is between blocks where it can be."
+    )
 
 
 class ReadRequest(Options):
@@ -92,6 +95,7 @@ class Answer(BaseModel):
     images: list[Image] | None = None
     media: list[Media] | None = None
     metadata: Metadata | None = None
+    outline: list[Heading] | None = None
     explain: list[Candidate] | None = None
 
 
@@ -115,20 +119,19 @@ class ErrorAnswer(BaseModel):
 
 def answer_of(page: Page, options: Options, elapsed_ms: float, timeout: float | None) -> dict[str, Any]:
     """A page as the JSON object of an answer, cut to the piece that was asked for."""
-    total = len(page.markdown)
-    end = total if options.limit is None else min(total, options.offset + options.limit)
+    part = page.piece(options.offset, options.limit)
     answer: dict[str, Any] = {
         "url": page.url,
         "title": page.title,
         "site": page.site,
         "kind": page.kind,
-        "markdown": page.markdown[options.offset : end],
+        "markdown": part.markdown,
         "hero_image_url": page.hero_image_url,
         "truncated": page.truncated,
         "tier": page.tier,
         "source": page.source,
-        "total_chars": total,
-        "next_offset": end if end < total else None,
+        "total_chars": len(page.markdown),
+        "next_offset": part.next_offset,
         "elapsed_ms": round(elapsed_ms, 1),
         "timeout": timeout,
     }
@@ -136,7 +139,7 @@ def answer_of(page: Page, options: Options, elapsed_ms: float, timeout: float | 
         value = getattr(page, section)
         if section == "metadata":
             value = asdict(value)
-        elif section in ("links", "images", "media", "explain"):
+        elif section in ("links", "images", "media", "outline", "explain"):
             value = [asdict(item) for item in value]
         answer[section] = value
     return answer

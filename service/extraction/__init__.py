@@ -38,6 +38,7 @@ from service.extraction.urls import base_of
 from service.extraction.walls import failure_of_page
 from service.failures import ExtractFailed, Failure, InvalidRequest
 from service.page import Block, Candidate, Kind, Page, Tables
+from service.paging import outline
 from service.settings import Settings
 
 _SETTINGS = Settings()
@@ -184,7 +185,7 @@ def _page(
     )
     markdown = to_markdown(html, chosen.root, tables)
     timings = {"extract": 1e3 * (extracted - started), "convert": 1e3 * (time.perf_counter() - extracted)}
-    return replace(page, markdown=markdown, timings=timings)
+    return replace(page, markdown=markdown, outline=outline(markdown), timings=timings)
 
 
 def _document(
@@ -209,7 +210,9 @@ def _document(
         if form == "markdown":
             facts.title = documents.markdown_title(text) or ""
     page = _page(chosen, facts, kind, "body", url, url, tables, ((), ()), started)
-    return replace(page, markdown=text.strip()) if form == "markdown" and text else page
+    if form != "markdown" or not text:
+        return page
+    return replace(page, markdown=text.strip(), outline=outline(text.strip()))
 
 
 def _selected(root: HtmlElement, selector: str) -> list[HtmlElement]:

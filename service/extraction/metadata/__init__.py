@@ -2,8 +2,8 @@
 
 For every field the sources are asked in one order, and the first that has a believable value gives it: JSON-LD, JSON-LD
 that had to be repaired, OpenGraph and other `<meta>`, microdata, visible text. Where it differs: the title is first
-what a reader sees, its heading; a person in the visible byline comes before an organisation in structured data; a page that
-names no date but that of its last change is given as published then.
+what a reader sees, its heading; a person in the visible byline comes before an organisation in structured data; a page
+that names no date but that of its last change is given as published then.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ _PUBLISHED = (
     "citation_online_date", "citation_date", "parsely-pub-date", "sailthru.date", "article.published", "date.created",
     "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "datecreated", "created", "published",
     "originalpublicationdate", "og:article:published_time", "article_date_original", "published_at",
-    "releasedate", "timestamp", "rnews:datepublished", "bt:pubdate", "published-date", "article-published", "uploaddate",
+    "releasedate", "timestamp", "rnews:datepublished", "bt:pubdate", "published-date", "article-published",
+    "uploaddate",
 )  # fmt: skip
 _MODIFIED = (
     "article:modified_time", "og:modified_time", "datemodified", "lastmod", "og:updated_time", "last-modified",

@@ -12,9 +12,12 @@ CHARACTERS_A_MINUTE = 500
 """Reading speed in scripts without spaces between words."""
 
 # Thai, Lao, Burmese, Khmer; kana; ideographs. Hangul has spaces.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _CHARACTER = re.compile(f"[{_UNSPACED}]")
-_WORD = re.compile(r"\w+(?:[’'.\-_]\w+)*")
+_WORD = re.compile(r"\w+(?:[’'.\-]\w+)*")
 
 
 def length_of(text: str) -> tuple[int, float]:

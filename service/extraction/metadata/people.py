@@ -32,7 +32,8 @@ PREFIX = re.compile(
     r"|report(?:ed|ing)?|started|submitted|asked|contributed|updated|guest post|first published)\s+)?by(?=[\s:])"
     r"|authors?(?=\s+\w)|(?:authors?|writer|words|text|autor(?:in|es?|a)?|auteure?|autore|redactor|författare"
     r"|kirjoittaja|yazan|yazar"
-    r"|автор|текст|写者|作者|撰文|记者|記者|文|著者|筆者|執筆|글|기자|저자|작성자|글쓴이|penulis|oleh|tác giả)\s*[:：/|]"
+    r"|автор|текст|写者|作者|撰文|记者|記者|文|著者|筆者|執筆|글|기자|저자|작성자|글쓴이|penulis|oleh"
+    r"|tác giả)\s*[:：/|]"
     r"|(?:von|par|por|door|av|af|przez|od|di|oleh|od|bởi|escrito por|publicado por|publié par|écrit par"
     r"|geschrieben von|veröffentlicht von|scritto da|pubblicato da|a cura di|de la|autor|autorin|text)\s(?=\S))"
     r"[\s:：]*",

@@ -87,9 +87,9 @@ def title_of(
         plain = next((text for text in declared if not _SEPARATOR.search(text)), None)
         if plain is not None and len(key(plain)) > len(key(owned[best])):
             return plain
-    if len(own[best] & all_pairs) < ALIKE * len(own[best]):
-        if len({key(text) for text in owned}) > 1 or (agreed and not is_article):
-            return _shortest(declared)
+    is_other = len(own[best] & all_pairs) < ALIKE * len(own[best])
+    if is_other and (len({key(text) for text in owned}) > 1 or (agreed and not is_article)):
+        return _shortest(declared)
     return _COUNT.sub("", _cut(owned[best], brands)) or owned[best]
 
 

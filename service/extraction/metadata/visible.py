@@ -38,6 +38,9 @@ BESIDE = 4
 SIGNED_CHARS = 80
 """Longest line "Written by …" that signs a text at its end."""
 
+MAX_DATED = 200
+"""Lines with a date that are looked at: an archive has thousands, none of which is the page's own."""
+
 ALONE_CHARS = 60
 """Characters that a line has beside its date, at most, to be a date line with nothing to mark it."""
 
@@ -55,9 +58,8 @@ _NOT_AUTHOR_WORDS = frozenset(
     "bio biography avatar image photo comment comments related recommended share social count date time".split()
 )
 _DATE_WORDS = frozenset(
-    "date time published publish pubdate datetime timestamp posted dateline datepublished created updated modified datum "
-    "fecha "
-    "postdate publication day".split()
+    "date time published publish pubdate datetime timestamp posted dateline datepublished created updated modified "
+    "datum fecha postdate publication day".split()
 )
 _CAPITAL = r"[^\W\d_a-zа-яё][\w’'.\-]*"
 _FULL_NAME = re.compile(rf"{_CAPITAL}(?:\s(?:(?:de|da|van|von|der|den|bin|al|la|le|du|di|del|{_CAPITAL}))){{1,3}}")
@@ -248,7 +250,7 @@ def _dates(blocks: Blocks, order: list[int], language: str | None) -> tuple[str 
     """(published, changed): of the date lines near the title the nearest, else the first line behind that is marked."""
     changed: str | None = None
     weak: str | None = None
-    left = MAX_PARSED
+    left, lines = MAX_PARSED, MAX_DATED
     behind = range(max(order) + 1, len(blocks))
     for number in (*order, *behind):
         text = blocks.texts[number]
@@ -259,6 +261,9 @@ def _dates(blocks: Blocks, order: list[int], language: str | None) -> tuple[str 
         stamp = _stamp(blocks, number) if dated or is_near else None
         if not dated and not stamp:
             continue
+        lines -= 1
+        if not lines:
+            break
         marked = bool(stamp) or _POSTED.match(text) is not None or _is_dated(blocks, number)
         if not is_near and not marked:
             continue
