@@ -21,11 +21,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image in the body: absolute `url`, alternative text, caption of its figure."""
+    """An image in the body: absolute `url`, alternative text, caption of its figure, size in pixels where declared."""
 
     url: str
     alt: str = ""
     caption: str = ""
+    width: int | None = None
+    height: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _extract(
     blocks = cut(root)
     declared = declared_kind(blocks, facts, url)
     choice = choose(blocks, facts, url, declared, settings.extraction)
-    signature = metadata.signature_of(blocks, facts, url)
+    signature = metadata.signature_of(blocks, facts, url, base)
     explained = candidates(choice), judged(choice, settings.extraction.weights) if explain else ()
     # A short post is normal, an empty one is none; a post may be what its page's title repeats.
     social = declared == "social"
@@ -164,7 +164,7 @@ def _page(
     if title and _chars(chosen) > 2 * len(title):  # a body that hardly says more would be gone with it
         chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)
-    images = chosen.images_with_captions()
+    images = metadata.sized(chosen.images_with_captions(), signature.sizes if signature else {})
     links = chosen.links()
     page = Page(
         url=url,

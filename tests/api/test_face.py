@@ -91,7 +91,8 @@ def test_extract_json_and_raw(client: httpx2.Client) -> None:
         content=html.encode("euc-kr"),
         headers={"Content-Type": "text/html; charset=euc-kr"},
     ).json()
-    assert raw["markdown"] == answer["markdown"][:10]
+    assert 0 < len(raw["markdown"]) <= 10
+    assert answer["markdown"].startswith(raw["markdown"])
     assert "본회의를" in raw["text"]
     assert (
         client.post("/v1/extract?limit=x", content=html, headers={"Content-Type": "text/html"}).json()["error"][

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from service.extraction.facts import Facts
 from service.extraction.metadata import about, dates, people, visible
-from service.extraction.metadata.images import hero_of
+from service.extraction.metadata.images import hero_of, sized, sizes_of
 from service.extraction.metadata.length import length_of
 from service.extraction.metadata.schema import ARTICLES, POSTS
 from service.extraction.metadata.title import MAX_TITLE_CHARS, site_of, title_of
@@ -21,7 +21,7 @@ from service.extraction.segment import Blocks
 from service.page import Metadata
 
 
-def signature_of(blocks: Blocks, facts: Facts, url: str | None) -> Signature:
+def signature_of(blocks: Blocks, facts: Facts, url: str | None, base: str | None) -> Signature:
     """What the visible text says, where structured data says nothing; call before the body is taken out of the tree."""
     site = site_of(facts, url)
     headings, lower = visible.headings(blocks, "h1"), visible.headings(blocks, "h2", "h3")
@@ -33,7 +33,7 @@ def signature_of(blocks: Blocks, facts: Facts, url: str | None) -> Signature:
         authors=not people.named(facts, site)[0],
         published=dates.published(facts) is None,
     )
-    return replace(found, headings=headings, lower=lower)
+    return replace(found, headings=headings, lower=lower, sizes=sizes_of(blocks, base))
 
 
 def metadata_of(
@@ -72,5 +72,6 @@ __all__ = [
     "metadata_of",
     "signature_of",
     "site_of",
+    "sized",
     "title_of",
 ]

@@ -1,15 +1,26 @@
-"""The page's leading image."""
+"""The page's leading image, and the sizes of those in its body."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from service.extraction.facts import Facts, string
+from service.extraction.images import image_source
 from service.extraction.metadata.schema import ARTICLES, POSTS
+from service.extraction.segment import Blocks
 from service.extraction.urls import is_placeholder, resolve_web
 from service.page import Image
 
+Size = tuple[int | None, int | None]
+"""Width and height in pixels, None where not declared."""
+
+MAX_IMAGES = 500
+"""Images whose declared size is read."""
+
+_PIXELS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*", re.I)
 _ICON = re.compile(
     r"(?:^|[/_.\-=])(?:fav)?(?:icon|logo|sprite|avatar|gravatar|badge|emoji|captcha)s?(?:[/_.\-\d]|$)|\.(?:ico|svg)(?:\?|$)",
     re.I,
@@ -35,3 +46,30 @@ def hero_of(facts: Facts, base: str | None, images: tuple[Image, ...]) -> str | 
         ):
             return address
     return None
+
+
+def sizes_of(blocks: Blocks, base: str | None) -> dict[str, Size]:
+    """The declared size of each image by its address; a percentage is none."""
+    found: dict[str, Size] = {}
+    left = MAX_IMAGES
+    for number, tag in enumerate(blocks.tags):
+        if tag != "img" or not left:
+            continue
+        width, height = (_pixels(blocks.attributes[number].get(name)) for name in ("width", "height"))
+        if width or height:
+            left -= 1
+            address = image_source(blocks.elements[number], base)
+            if address:
+                found.setdefault(address, (width, height))
+    return found
+
+
+def sized(images: tuple[Image, ...], sizes: Mapping[str, Size]) -> tuple[Image, ...]:
+    """The images with their sizes."""
+    none: Size = (None, None)
+    return tuple(replace(i, width=sizes.get(i.url, none)[0], height=sizes.get(i.url, none)[1]) for i in images)
+
+
+def _pixels(value: str | None) -> int | None:
+    match = _PIXELS.fullmatch(value or "")
+    return int(match.group(1)) or None if match else None

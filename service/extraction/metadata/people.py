@@ -62,8 +62,9 @@ _NO_NAME_WORDS = frozenset(
     "subscribe newsletter minutes mins ago comments views".split()
 )
 _CALENDAR = re.compile(
-    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
-    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember|tember|ober)?",
+    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
+    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember"
+    r"|tember|ober)?)\.?(?:\s+\d{1,2}(?:st|nd|rd|th)?)?$",
     re.I,
 )
 _NO_NAME = frozenset(
@@ -195,7 +196,7 @@ def is_name(text: str) -> bool:
         return False
     if _DATED.search(text) or _ADDRESS.search(text) or text.rstrip(".").endswith(("!", "?")):
         return False
-    if text.casefold().strip(".") in _NO_NAME or is_prefix(text) or _CALENDAR.fullmatch(text):
+    if text.casefold().strip(".") in _NO_NAME or is_prefix(text) or _CALENDAR.match(text):
         return False
     parts = text.casefold().split()
     return len(parts) <= 9 and _NO_NAME_WORDS.isdisjoint(parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from lxml.etree import _Element as HtmlElement
 from service.extraction.dom import collapse, text_of, words
 from service.extraction.facts import Facts
 from service.extraction.metadata import dates, people
+from service.extraction.metadata.images import Size
 from service.extraction.metadata.title import key
 from service.extraction.segment import Blocks
 
@@ -101,13 +102,14 @@ _URL_DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What the visible text says: authors, and when the page was published and changed."""
+    """What a reader sees: authors, when the page was published and changed, headings, declared sizes of images."""
 
     authors: tuple[str, ...] = ()
     published: str | None = None
     modified: str | None = None
     headings: tuple[str, ...] = ()
     lower: tuple[str, ...] = ()
+    sizes: dict[str, Size] = field(default_factory=dict)
 
 
 def sign(
