@@ -89,7 +89,7 @@ def test_what_no_body_can_be_read_from(body: bytes) -> None:
 )
 def test_titles(head: str, title: str | None) -> None:
     found = facts(head)
-    assert title_of(found, site_of(found, URL), URL) == title
+    assert title_of(found, site_of(found, URL), URL, found.headings) == title
 
 
 def test_sites() -> None:

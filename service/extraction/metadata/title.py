@@ -65,7 +65,7 @@ def title_of(
         _plain(t) for t in (headline, facts.meta.get("og:title", ""), facts.title, facts.meta.get("twitter:title", ""))
     ]
     brands = {key(name) for name in (site or "", facts.meta.get("og:site_name", ""), *_brands(url)) if name}
-    brands.update(_added(_plain(facts.title), (named[0], named[1])))
+    brands.update(_added(_plain(facts.title), [text for text in named[:2] if key(text) not in brands]))
     declared = [text for name in named if (text := _cut(name, brands)) and key(text) not in brands]
     given = [_plain(heading) for heading in (facts.headings if headings is None else headings)[:MAX_HEADINGS]]
     if headings is None and declared:
