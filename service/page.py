@@ -44,7 +44,7 @@ class Metadata:
 
     `author` is `authors` in one line. `published` and `modified` are ISO 8601, to the precision and with the time zone
     that the page gives. `language` is a BCP 47 tag, `direction` `ltr` or `rtl`. `word_count` and `reading_minutes` are
-    the body's. `partial`: the body is only a part of the text, for the reason in `partial_evidence` (a paywall).
+    the body's. `partial`: the body is only a part of the text, by the signs in `partial_evidence` (of a paywall).
     """
 
     author: str | None = None
@@ -61,7 +61,7 @@ class Metadata:
     word_count: int = 0
     reading_minutes: float = 0.0
     partial: bool = False
-    partial_evidence: str | None = None
+    partial_evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

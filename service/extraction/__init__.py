@@ -29,6 +29,7 @@ from service.extraction.kind import declared_kind
 from service.extraction.markdown import to_markdown
 from service.extraction.noise import prune
 from service.extraction.notice import names_of, notice_of
+from service.extraction.paywall import partial_evidence
 from service.extraction.refresh import find_refresh
 from service.extraction.segment import cut
 from service.extraction.sniff import sniff
@@ -103,6 +104,7 @@ def _extract(
     declared = declared_kind(blocks, facts, url)
     choice = choose(blocks, facts, url, declared, settings.extraction)
     signature = metadata.signature_of(blocks, facts, url, base)
+    cut_off = () if selector else partial_evidence(root, facts, blocks.texts, choice.kept.tolist())
     explained = candidates(choice), judged(choice, settings.extraction.weights) if explain else ()
     # A short post is normal, an empty one is none; a post may be what its page's title repeats.
     social = declared == "social"
@@ -127,7 +129,10 @@ def _extract(
             raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
     # What a script would have shown as the body is a text of the site's own.
     kind: Kind = "article" if where.startswith("payload") else choice.kind or "page"
-    return _page(chosen, facts, kind, where, url, base, tables, explained, started, signature)
+    page = _page(chosen, facts, kind, where, url, base, tables, explained, started, signature)
+    if not cut_off or where != "body":
+        return page
+    return replace(page, metadata=replace(page.metadata, partial=True, partial_evidence=cut_off))
 
 
 class NoBody(ExtractFailed):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from service import extract
 from service.extraction.dom import parse
 from service.extraction.facts import read
 from service.extraction.noise import prune
@@ -112,3 +113,19 @@ def test_prose_about_barriers_and_far_ones_are_none() -> None:
     far = "|".join(["Most read"] * 8 + [SAID["barrier"]["en"]])
     assert evidence(TEASER, far) == ()
     assert evidence([]) == ()
+
+
+def test_an_answer_says_that_it_is_a_teaser() -> None:
+    texts = [
+        f"Keeper {number} of the northern harbour counts {number * 7} boats, then writes of weather and tide."
+        for number in range(6)
+    ]
+    body = "".join(f"<p>{text}</p>" for text in texts)
+    barrier = "<div class=offer><p>Subscribe to continue reading.</p><a href=/buy>Subscribe</a></div>"
+    data = json.dumps(FREE)
+    page = f"<title>Boats</title><script type=application/ld+json>{data}</script><article>{body}</article>"
+    teaser = extract(page + barrier).metadata
+    assert teaser.partial
+    assert any("Accessible" in sign or "free" in sign for sign in teaser.partial_evidence)
+    open_page = extract(f"<title>Boats</title><article>{body}</article>").metadata
+    assert (open_page.partial, open_page.partial_evidence) == (False, ())
