@@ -50,7 +50,7 @@ def test_every_field() -> None:
     assert found.licence == "https://creativecommons.org/licenses/by/4.0/"
     assert found.word_count == 2 * len(PROSE.split())
     assert found.reading_minutes == round(found.word_count / 200, 1)
-    assert (found.partial, found.partial_evidence) == (False, None)
+    assert (found.partial, found.partial_evidence) == (False, ())
 
 
 META = "<meta name=author content='Meta Name'><meta property=article:published_time content=2024-02-02>"
