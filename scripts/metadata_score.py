@@ -65,14 +65,6 @@ def without_site(title: str, brands: set[str]) -> set[str]:
     return keys - {""}
 
 
-def loosely(found: str | None, wanted: str, brands: set[str]) -> bool:
-    """Whether titles agree once any parts behind a separator are cut, whoever they name."""
-    if not found or agree("title", found, wanted, brands):
-        return bool(found)
-    heads = [{key(t), *(key(t[: c.start()]) for c in _SEPARATOR.finditer(t))} for t in (found, wanted)]
-    return key(found) in heads[1] or key(wanted) in heads[0]
-
-
 def names(text: str) -> frozenset[str]:
     """The keys of the names in a byline."""
     text = re.sub(r"\([^)]*\)|^\s*by\b", "", text, flags=re.I)

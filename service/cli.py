@@ -15,11 +15,12 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import yaml
 
+from service.arguments import parser
 from service.capture import write_capture
 from service.extraction import extract
 from service.failures import Failure, InvalidRequest
@@ -28,18 +29,17 @@ from service.reader import Reader
 from service.settings import Settings, SettingsError, load
 
 EX_DATAERR, EX_UNAVAILABLE, EX_IOERR, EX_CONFIG = 65, 69, 74, 78
-SECTIONS = ("html", "text", "links", "images", "media", "metadata", "outline", "explain")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale; no page can break the output
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         settings = load(options.config)
-        status: int = options.run(options, settings)
+        status = COMMANDS[options.command](options, settings)
         if sys.stdout is not None:  # closed by the caller (`>&-`)
             sys.stdout.flush()
         return status
@@ -233,100 +233,12 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="bonmun", description="The main content of a web page, as Markdown.")
-    parser.add_argument(
-        "--config", metavar="FILE", help="settings file (default: $BONMUN_CONFIG, else ./config.yaml if there)"
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    serve = commands.add_parser("serve", help="run the HTTP service")
-    serve.add_argument("--host", help="address to listen on (default: server.host)")
-    serve.add_argument("--port", type=_port, help="port to listen on (default: server.port)")
-    serve.set_defaults(run=_serve)
-
-    read = commands.add_parser("read", help="read a page by its address")
-    read.add_argument("url", metavar="URL")
-    read.add_argument("--render", action="store_true", help="use a browser where the static page has no body")
-    read.add_argument("--always", action="store_true", help="use a browser in any case")
-    read.add_argument("--wait-for", metavar="SELECTOR", help="in the browser: wait for an element")
-    read.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="budget for everything")
-    read.set_defaults(run=_read)
-
-    from_file = commands.add_parser("extract", help="extract from a file, or - for standard input")
-    from_file.add_argument("file", metavar="FILE")
-    from_file.add_argument("--url", help="the page's address, to resolve links against")
-    from_file.add_argument("--content-type", metavar="TYPE", help="the page's Content-Type header")
-    from_file.set_defaults(run=_extract)
-
-    for command in (read, from_file):
-        command.add_argument("--json", action="store_true", help="the whole answer as JSON instead of Markdown")
-        command.add_argument(
-            "--include", action="append", default=[], choices=SECTIONS, help="extra section for --json"
-        )
-        command.add_argument("--selector", metavar="CSS", help="take this element as the body")
-        command.add_argument(
-            "--tables", choices=("markdown", "html"), default="markdown", help="how tables are written"
-        )
-        command.add_argument("--offset", type=_offset, default=0, metavar="N", help="begin at a character")
-        command.add_argument("--limit", type=_limit, metavar="N", help="at most so many characters, cut between blocks")
-
-    explain = commands.add_parser("explain", help="show the candidates for the body, and how every block was judged")
-    explain.add_argument("source", metavar="FILE|URL")
-    explain.add_argument("--url", help="the page's address, for a file")
-    explain.set_defaults(run=_explain)
-
-    capture = commands.add_parser("capture", help="write bytes, headers and answer of a page into a capture folder")
-    capture.add_argument("url", metavar="URL")
-    capture.add_argument("--into", metavar="DIR", default="captures", help="folder of captures (default: captures)")
-    capture.set_defaults(run=_capture)
-
-    tuning = commands.add_parser("tune", help="fit the models to labelled pages")
-    tuning.add_argument("corpus", metavar="CORPUS", nargs="+", help="folder with truth.jsonl.gz and pages/")
-    tuning.add_argument(
-        "--output", "-o", metavar="DIR", default="weights", help="folder of the weights (default: weights)"
-    )
-    tuning.add_argument("--folds", type=_folds, default=5, help="parts of the cross-validation (default: 5)")
-    tuning.set_defaults(run=_tune)
-
-    config = commands.add_parser("config", help="check the settings and show them as they are in force")
-    config.set_defaults(run=_config)
-
-    for command in (serve, read, from_file, explain, capture, tuning, config):
-        # Also after the command; left out there, the one before it stays.
-        command.add_argument("--config", metavar="FILE", default=argparse.SUPPRESS, help="settings file")
-    return parser
-
-
-def _folds(text: str) -> int:
-    if not text.isdecimal() or not 2 <= int(text) <= 20:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of folds from 2 to 20")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"must be a number over 0, not {text!r}")
-    return value
-
-
-def _offset(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0, not {text!r}")
-    return int(text)
-
-
-def _limit(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise argparse.ArgumentTypeError(f"must be a whole number over 0, not {text!r}")
-    return int(text)
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < 65536):
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {text!r}")
-    return int(text)
+COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
+    "serve": _serve,
+    "read": _read,
+    "extract": _extract,
+    "explain": _explain,
+    "capture": _capture,
+    "tune": _tune,
+    "config": _config,
+}

@@ -119,7 +119,7 @@ def test_too_little_to_learn_from(
 def test_folds(folds: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         cli.main(["tune", ".", "--folds", folds])
-    assert "no number of folds" in capsys.readouterr().err
+    assert "must be a whole number from 2 to 20" in capsys.readouterr().err
 
 
 def test_labels_by_body() -> None:

@@ -103,7 +103,7 @@ def _extract(
     blocks = cut(root)
     declared = declared_kind(blocks, facts, url)
     choice = choose(blocks, facts, url, declared, settings.extraction)
-    signature = metadata.signature_of(blocks, facts, url, base)
+    details = metadata.details_of(facts, url, base, blocks)
     cut_off = () if selector else partial_evidence(root, facts, blocks.texts, choice.kept.tolist())
     explained = candidates(choice), judged(choice, settings.extraction.weights) if explain else ()
     # A short post is normal, an empty one is none; a post may be what its page's title repeats.
@@ -129,7 +129,7 @@ def _extract(
             raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
     # What a script would have shown as the body is a text of the site's own.
     kind: Kind = "article" if where.startswith("payload") else choice.kind or "page"
-    page = _page(chosen, facts, kind, where, url, base, tables, explained, started, signature)
+    page = _page(chosen, facts, kind, where, url, base, tables, explained, started, details)
     if not cut_off or where != "body":
         return page
     return replace(page, metadata=replace(page.metadata, partial=True, partial_evidence=cut_off))
@@ -160,28 +160,26 @@ def _page(
     tables: Tables,
     explained: tuple[tuple[Candidate, ...], tuple[Block, ...]],
     started: float,
-    signature: metadata.Signature | None = None,
+    details: metadata.Details,
 ) -> Page:
     extracted = time.perf_counter()
-    site = metadata.site_of(facts, url)
-    seen = (signature.headings, signature.lower) if signature else ()
-    title = metadata.title_of(facts, site, url, *seen)
+    title = details.title
     if title and _chars(chosen) > 2 * len(title):  # a body that hardly says more would be gone with it
         chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)
-    images = metadata.sized(chosen.images_with_captions(), signature.sizes if signature else {})
+    images = metadata.sized(chosen.images_with_captions(), details.sizes)
     links = chosen.links()
     page = Page(
         url=url,
         title=title,
-        site=site,
+        site=details.site,
         kind=kind,
         markdown="",
         text=text,
         html=html,
         hero_image_url=metadata.hero_of(facts, base, images),
         source=source,
-        metadata=metadata.metadata_of(facts, base, site, text, signature),
+        metadata=metadata.counted(details.metadata, text),
         links=links,
         images=images,
         media=chosen.media,
@@ -214,7 +212,7 @@ def _document(
         chosen = clean([documents.from_json(text) if form == "json" else documents.from_text(text)], url)
         if form == "markdown":
             facts.title = documents.markdown_title(text) or ""
-    page = _page(chosen, facts, kind, "body", url, url, tables, ((), ()), started)
+    page = _page(chosen, facts, kind, "body", url, url, tables, ((), ()), started, metadata.details_of(facts, url, url))
     if form != "markdown" or not text:
         return page
     return replace(page, markdown=text.strip(), outline=outline(text.strip()))
@@ -236,7 +234,7 @@ def _elsewhere(data: list[HtmlElement], facts: Facts, base: str | None, enough: 
     found = payload.read(data, facts)
     if found is not None:
         yield f"payload:{found[0]}", clean([found[1]], base)
-    description = metadata.metadata_of(facts, base).description or ""
+    description = metadata.description_of(facts) or ""
     if len(description) > enough:
         yield "description", clean([documents.from_text(description)], base)
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import tokens
+from service.extraction.dom import text_within, tokens
 
 CONTROL_CHARS = 24
 """Longest label of a copy button ("Copy to clipboard" and its like)."""
@@ -64,12 +64,7 @@ def is_copy_control(element: HtmlElement) -> bool:
     """Whether an element only copies the code beside it."""
     if {"copy", "clipboard"}.isdisjoint(tokens(element)):
         return False
-    chars = 0
-    for text in element.itertext():
-        chars += len(text)
-        if chars > CONTROL_CHARS:
-            return False
-    return True
+    return text_within(element, CONTROL_CHARS) is not None
 
 
 def is_beside_code(element: HtmlElement, known: dict[HtmlElement, bool]) -> bool:

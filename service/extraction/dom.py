@@ -147,6 +147,17 @@ def text_of(element: HtmlElement) -> str:
     return collapse("".join(_pieces(element)))
 
 
+def text_within(element: HtmlElement, chars: int) -> str | None:
+    """An element's text as it stands, or None where it is longer than so many characters; stops reading there."""
+    pieces: list[str] = []
+    for piece in element.itertext():
+        pieces.append(piece)
+        chars -= len(piece)
+        if chars < 0:
+            return None
+    return "".join(pieces)
+
+
 def visible_chars(root: HtmlElement) -> int:
     """Characters of a tree's text that are no white space."""
     return sum(map(len, etree.tostring(root, method="text", encoding="unicode", with_tail=False).split()))

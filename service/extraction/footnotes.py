@@ -14,11 +14,16 @@ from urllib.parse import unquote
 
 from lxml.etree import _Element as HtmlElement
 
+from service.extraction.dom import text_within
+
 NOTE_CHARS = 5_000
 """Longest note; a section that a link leads to is longer."""
 
 NOTE_ELEMENTS = 500
 """Elements of a note; an encyclopedia's references have up to 60."""
+
+MARK_CHARS = 12
+"""Longest mark, and longest link back ("[note 12]", "Return"); white space of the source may stand around it."""
 
 MAX_MARKS = 5_000
 """Marks that are looked at in one body."""
@@ -102,15 +107,9 @@ def _mark_of(a: HtmlElement) -> str | None:
     return found.group(1) if found else None
 
 
-def _short(element: HtmlElement, most: int = 12) -> str | None:
-    chars, pieces = 0, []
-    for text in element.itertext():
-        chars += len(text)
-        if chars > most + 20:
-            return None
-        pieces.append(text)
-    text = "".join(pieces).strip()
-    return text if len(text) <= most else None
+def _short(element: HtmlElement) -> str | None:
+    text = text_within(element, MARK_CHARS + 20)
+    return text.strip() if text is not None and len(text.strip()) <= MARK_CHARS else None
 
 
 def _targets(parts: list[HtmlElement]) -> dict[str, HtmlElement]:
@@ -134,12 +133,8 @@ def _note_of(target: HtmlElement) -> HtmlElement | None:
         return None
     if next(islice(block.iter(), NOTE_ELEMENTS, None), None) is not None:
         return None
-    chars = 0
-    for text in block.itertext():
-        chars += len(text)
-        if chars > NOTE_CHARS:
-            return None
-    return block if chars > 2 else None
+    text = text_within(block, NOTE_CHARS)
+    return block if text is not None and len(text) > 2 else None
 
 
 def _is_around(note: HtmlElement, a: HtmlElement) -> bool:

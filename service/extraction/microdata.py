@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import collapse
+from service.extraction.dom import collapse, text_within
 
 WANTED = frozenset(
     (
@@ -64,11 +64,7 @@ def _value(element: HtmlElement) -> str:
     for name in ("content", "datetime"):
         if element.get(name):
             return collapse(element.get(name))[:MAX_CHARS]
-    pieces: list[str] = []
-    length = 0
-    for piece in element.itertext():
-        pieces.append(piece)
-        length += len(piece)
-        if length > 4 * MAX_CHARS:
-            return ""  # a body, no name
-    return collapse("".join(pieces))[:MAX_CHARS] or (element.get("href") or "")[:MAX_CHARS]
+    text = text_within(element, 4 * MAX_CHARS)
+    if text is None:
+        return ""  # a body, no name
+    return collapse(text)[:MAX_CHARS] or (element.get("href") or "")[:MAX_CHARS]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import NAME_CHARS, tokens, visible_chars
+from service.extraction.dom import NAME_CHARS, text_within, tokens, visible_chars
 
 NEVER_TEXT = frozenset(
     (
@@ -143,12 +143,7 @@ def _is_label(element: HtmlElement) -> bool:
     name = element.get("class")
     if not name or not _names_a_label(name[:NAME_CHARS]):
         return False
-    chars = 0
-    for text in element.itertext():
-        chars += len(text)
-        if chars > LABEL_CHARS:
-            return False
-    return True
+    return text_within(element, LABEL_CHARS) is not None
 
 
 @lru_cache(maxsize=4096)

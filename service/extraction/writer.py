@@ -11,7 +11,7 @@ from typing import Literal
 from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction import code, footnotes, formulas
+from service.extraction import callouts, code, footnotes, formulas
 from service.extraction.builder import CELLS, HEADINGS, MAX_INLINE, PHRASING, last_child
 from service.extraction.dom import BLOCK
 from service.extraction.insets import PLAYERS, Insets
@@ -24,9 +24,6 @@ MAX_DEPTH = 40
 
 MAX_QUOTES = 10
 """Quotations in one another that are kept; each costs two characters in every line inside."""
-
-CALL_OUT_CHARS = 3_000
-"""Longest call-out; what is longer and named like one is a page's layout."""
 
 _INLINE = {
     "a": "a", "strong": "strong", "b": "strong", "em": "em", "i": "em", "code": "code", "kbd": "kbd", "samp": "samp",
@@ -43,8 +40,6 @@ _PRE = frozenset(("pre", "listing", "xmp"))
 _OLD_LISTS = frozenset(("menu", "dir"))
 _SPAN = re.compile(r"^\d{1,3}$")
 _NUMBER = re.compile(r"\d{1,9}")
-_CALL_OUT = re.compile(r"(?:^|[\s_-])(?:admonition|call-?out|markdown-alert)(?:$|[\s_-])", re.I)
-_CALL_OUT_TITLE = re.compile(r"(?:admonition|call-?out|alert)[\w-]*(?:title|heading|header|label)", re.I)
 _ANCHOR_MARKS = re.compile(r"[\s#¶§🔗⚓∞\ufe0f]*")
 
 Action = Literal["block", "inline", "boundary", "skip", "nothing", "verbatim", "row", "title", "note"]
@@ -137,10 +132,11 @@ class Writer(Insets):
                 return "skip", depth
             if ("katex" in name or "mjx" in name) and formulas.is_drawn(element):
                 return "skip", depth
-            if self._call_outs and _CALL_OUT_TITLE.search(name):
-                return self._title()
-            if tag in ("div", "aside", "section") and self._is_call_out(element, name):
-                return self._call_out(element)
+            if self._call_outs:
+                if callouts.is_title(element):
+                    return self._title()
+            elif self._container().tag not in PHRASING and callouts.is_call_out(element):
+                return self._call_out()
         elif tag == "mjx-math" and formulas.is_drawn(element):
             return "skip", depth
         if tag in _PRE or (tag == "table" and code.code_rows(element)):
@@ -301,17 +297,7 @@ class Writer(Insets):
             self._lines = code.unbroken_lines(element)
         return "block", depth
 
-    def _is_call_out(self, element: HtmlElement, name: str) -> bool:
-        if self._call_outs or not _CALL_OUT.search(name) or self._container().tag in PHRASING:
-            return False
-        chars = 0
-        for text in element.itertext():
-            chars += len(text)
-            if chars > CALL_OUT_CHARS:
-                return False
-        return next(element.iter("h1", "h2"), None) is None
-
-    def _call_out(self, element: HtmlElement) -> tuple[Action, int]:
+    def _call_out(self) -> tuple[Action, int]:
         """A call-out is a quotation of the page's own, its title bold."""
         self.boundary()
         depth = len(self.stack)

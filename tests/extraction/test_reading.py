@@ -9,7 +9,7 @@ import pytest
 from service import Page, extract
 from service.extraction import NoBody
 from service.extraction.facts import Facts, read, string
-from service.extraction.metadata import hero_of, metadata_of, site_of, title_of
+from service.extraction.metadata import details_of, hero_of, site_of, title_of
 from service.extraction.sniff import sniff
 from service.failures import BlockedBySite, ExtractFailed, Failure, PageNotFound, UnsupportedContent, UpstreamError
 
@@ -119,9 +119,9 @@ def test_metadata_and_malformed_json_ld() -> None:
     head = """<script type=application/ld+json>{"@type": "NewsArticle", "author": [{"name": "Brida Moss"}],
       "datePublished": "2026-02-17T05:40:00+09:00", "headline": "A
       b",}</script><script type=application/ld+json>{broken</script><link rel=canonical href=https:///>"""
-    found = metadata_of(facts(head), URL)
+    found = details_of(facts(head), URL, URL).metadata
     assert (found.author, found.published, found.canonical_url) == ("Brida Moss", "2026-02-17T05:40:00+09:00", None)
-    assert metadata_of(facts("<meta name=author content='2026-01-01 10:00'>"), URL).author is None
+    assert details_of(facts("<meta name=author content='2026-01-01 10:00'>"), URL, URL).metadata.author is None
     assert string([{"url": ["x"]}], "url") == "x"
     assert string({"a": 1}, "url") == ""
 

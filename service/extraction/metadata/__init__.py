@@ -8,11 +8,12 @@ that names no date but that of its last change is given as published then.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from service.extraction.facts import Facts
 from service.extraction.metadata import about, dates, people, visible
-from service.extraction.metadata.images import hero_of, sized, sizes_of
+from service.extraction.metadata.about import description_of
+from service.extraction.metadata.images import Size, hero_of, sized, sizes_of
 from service.extraction.metadata.length import length_of
 from service.extraction.metadata.schema import ARTICLES, POSTS
 from service.extraction.metadata.title import MAX_TITLE_CHARS, site_of, title_of
@@ -21,56 +22,60 @@ from service.extraction.segment import Blocks
 from service.page import Metadata
 
 
-def signature_of(blocks: Blocks, facts: Facts, url: str | None, base: str | None) -> Signature:
-    """What the visible text says, where structured data says nothing; call before the body is taken out of the tree."""
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a page says of itself, its body not yet counted; `sizes` are the declared ones of images by address."""
+
+    site: str | None
+    title: str | None
+    metadata: Metadata
+    sizes: dict[str, Size] = field(default_factory=dict)
+
+
+def details_of(facts: Facts, url: str | None, base: str | None, blocks: Blocks | None = None) -> Details:
+    """The details of a page; of its `blocks`, if it has any, before the body is taken out of the tree."""
     site = site_of(facts, url)
-    headings, lower = visible.headings(blocks, "h1"), visible.headings(blocks, "h2", "h3")
-    found = visible.sign(
-        blocks,
-        facts,
-        title_of(facts, site, url, headings, lower),
-        url,
-        authors=not people.named(facts, site)[0],
-        published=dates.published(facts) is None,
-    )
-    return replace(found, headings=headings, lower=lower, sizes=sizes_of(blocks, base))
-
-
-def metadata_of(
-    facts: Facts, base: str | None, site: str | None = None, text: str = "", signature: Signature | None = None
-) -> Metadata:
-    """All that the page says of itself; `text` is its body, `signature` what its visible text says."""
-    signature = signature or Signature()
+    seen = (visible.headings(blocks, "h1"), visible.headings(blocks, "h2", "h3")) if blocks is not None else ()
+    title = title_of(facts, site, url, *seen)
     persons, firm = people.named(facts, site)
+    published, modified = dates.published(facts), dates.modified(facts)
+    signature = Signature()
+    if blocks is not None:
+        signature = visible.sign(blocks, facts, title, url, authors=not persons, published=published is None)
     authors = persons or signature.authors or firm
-    language = about.language_of(facts)
-    words, minutes = length_of(text)
-    modified = dates.modified(facts) or signature.modified
-    return Metadata(
+    modified = modified or signature.modified
+    metadata = Metadata(
         author=", ".join(authors) or None,
         authors=authors,
-        published=dates.published(facts) or signature.published or modified,
+        published=published or signature.published or modified,
         modified=modified,
-        language=language,
-        direction=about.direction_of(facts, language, text),
-        description=about.description_of(facts),
+        language=about.language_of(facts),
+        direction=about.direction_of(facts),
+        description=description_of(facts),
         canonical_url=about.canonical_of(facts, base),
         keywords=about.keywords_of(facts),
         section=about.section_of(facts),
         licence=about.licence_of(facts, base),
-        word_count=words,
-        reading_minutes=minutes,
     )
+    return Details(site, title, metadata, sizes_of(blocks, base) if blocks is not None else {})
+
+
+def counted(metadata: Metadata, text: str) -> Metadata:
+    """Metadata with the length of the body, its `text`, and a direction that only its letters tell."""
+    words, minutes = length_of(text)
+    direction = metadata.direction or about.direction_of_letters(text)
+    return replace(metadata, direction=direction, word_count=words, reading_minutes=minutes)
 
 
 __all__ = [
     "ARTICLES",
     "MAX_TITLE_CHARS",
     "POSTS",
-    "Signature",
+    "Details",
+    "counted",
+    "description_of",
+    "details_of",
     "hero_of",
-    "metadata_of",
-    "signature_of",
     "site_of",
     "sized",
     "title_of",

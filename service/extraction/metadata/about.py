@@ -42,14 +42,19 @@ def language_of(facts: Facts) -> str | None:
     return None
 
 
-def direction_of(facts: Facts, language: str | None, text: str) -> Literal["ltr", "rtl"] | None:
-    """`ltr` or `rtl`: as declared, else by the language, else by the letters; None where nothing tells."""
+def direction_of(facts: Facts) -> Literal["ltr", "rtl"] | None:
+    """`ltr` or `rtl`: as declared, else by the language; None where neither tells."""
     declared = (facts.direction or "").strip().lower()
     if declared in ("ltr", "rtl"):
         return "rtl" if declared == "rtl" else "ltr"
-    if language:
+    if language := language_of(facts):
         tag = language.lower()
         return "rtl" if tag in _RIGHT_TO_LEFT or tag.partition("-")[0] in _RIGHT_TO_LEFT else "ltr"
+    return None
+
+
+def direction_of_letters(text: str) -> Literal["ltr", "rtl"] | None:
+    """The direction of most letters at a text's beginning; None where it has no letters."""
     letters = len(_LETTERS.findall(text[:SAMPLE_CHARS]))
     if not letters:
         return None

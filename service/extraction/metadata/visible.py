@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlsplit
 
@@ -17,7 +17,6 @@ from lxml.etree import _Element as HtmlElement
 from service.extraction.dom import collapse, text_of, words
 from service.extraction.facts import Facts
 from service.extraction.metadata import dates, people
-from service.extraction.metadata.images import Size
 from service.extraction.metadata.title import key
 from service.extraction.segment import Blocks
 
@@ -102,14 +101,11 @@ _URL_DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a reader sees: authors, when the page was published and changed, headings, declared sizes of images."""
+    """What a reader sees: authors, when the page was published and changed."""
 
     authors: tuple[str, ...] = ()
     published: str | None = None
     modified: str | None = None
-    headings: tuple[str, ...] = ()
-    lower: tuple[str, ...] = ()
-    sizes: dict[str, Size] = field(default_factory=dict)
 
 
 def sign(
