@@ -10,8 +10,12 @@ from dataclasses import dataclass
 MAX_HEADINGS = 2_000
 """Headings in an outline; a long reference has some hundreds."""
 
-MAX_HEADING_CHARS = 1_000
+MAX_HEADING_CHARS = 300
 """Where the text of a heading is cut."""
+
+MAX_PARSED_CHARS = 50_000
+"""Characters of headings whose mark-up is taken out in one outline: the parser needs the square of some (300 brackets:
+1 ms)."""
 
 MAX_LINES = 20_000
 """Lines that are searched backwards for the beginning of a block or of a list's item."""
@@ -68,12 +72,16 @@ def outline(markdown: str) -> tuple[Heading, ...]:
         return ()
     fenced = _fenced(markdown, len(markdown))
     found: list[Heading] = []
+    left = MAX_PARSED_CHARS
     for match in _HEADING.finditer(markdown):
         if len(found) == MAX_HEADINGS:
             break
         text = _CLOSING.sub("", match.group(2)[:MAX_HEADING_CHARS].rstrip()).rstrip()
         if text and not _inside(fenced, match.start()):
-            found.append(Heading(len(match.group(1)), _plain(text), match.start()))
+            if _MARKED.search(text) and left >= len(text):
+                left -= len(text)
+                text = _plain(text)
+            found.append(Heading(len(match.group(1)), text, match.start()))
     return tuple(found)
 
 
@@ -124,7 +132,8 @@ def _fenced(text: str, end: int) -> tuple[list[int], list[int]]:
     starts: list[int] = []
     ends: list[int] = []
     place, top = 0, -1
-    while (opening := _FENCE.search(text, place)) is not None and opening.start() < end:
+    stop = text.find("\n", end) + 1 or len(text)
+    while (opening := _FENCE.search(text, place, stop)) is not None and opening.start() < end:
         margin, mark = opening.group(1), opening.group(2)
         close = len(text)
         # Inside a quote or an item, a line at the left margin ends both.
@@ -151,8 +160,6 @@ def _inside(fenced: tuple[list[int], list[int]], place: int) -> bool:
 
 def _plain(text: str) -> str:
     """The words of a heading, as a renderer shows them."""
-    if not _MARKED.search(text):
-        return text
     from markdown_it import MarkdownIt  # only where there is mark-up
 
     tokens = MarkdownIt("commonmark").enable("strikethrough").parseInline(text)

@@ -154,8 +154,10 @@ class Builder:
                 self.opened.append(inside)
                 continue
             if tag in _MERGED:
-                self._flush()
                 before = last_child(inside)
+                if before is None or self._target is not before:  # what waits for it goes on, or it would be quadratic
+                    self._flush()
+                    before = last_child(inside)
                 if (
                     before is not None
                     and before.tag == tag

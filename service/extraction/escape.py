@@ -12,12 +12,12 @@ from urllib.parse import quote
 # A text without any of these needs no escape inside a line.
 _ANY = re.compile(r"[\\`*_\[\]<&~$]")
 _SPECIAL = re.compile(
-    r"[`\[\]]|\*+|_+|~+|\\(?=[!-/:-@\[-`{-~]|$)|<(?=[a-zA-Z/!?])|&(?=#\d|#[xX][\da-fA-F]|([a-zA-Z]\w{0,31};))"
+    r"[`\[\]]|\*+|_+|~+|\\(?=[!-/:-@\[-`{-~]|$)|<(?=[a-zA-Z/!?]|[\w.!#$%&'*+/=?^`{|}~-]+@)|&(?=#\d|#[xX][\da-fA-F]|([a-zA-Z]\w{0,31};))"
 )
 # Bounded: an opening that is never closed must not make the search quadratic.
 _TEX = re.compile(
     r"(\$\$(?:(?!\$\$).){1,500}\$\$|\\\((?:(?!\\[()]).){1,500}\\\)|\\\[(?:(?!\\[\[\]]).){1,500}\\\]"
-    r"|(?<![\w$\\])\$(?![\s$])[^$]{0,200}?[\\^_{][^$]{0,200}(?<![\s\\])\$(?![\w$]))",
+    r"|(?<![\w$\\])\$(?![\s$])(?=[^$\\^_{]{0,200}[\\^_{])[^$]{1,400}+(?<![\s\\])\$(?![\w$]))",
     re.S,
 )
 # What a renderer would run or follow is no TeX, whatever stands around it.
@@ -46,10 +46,11 @@ def escape(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(_replacement, text)
+    tildes = text.count("~")
+    return _SPECIAL.sub(lambda found: _replacement(found, tildes), text)
 
 
-def _replacement(found: re.Match[str]) -> str:
+def _replacement(found: re.Match[str], tildes: int) -> str:
     """Escaped only where CommonMark would read a mark-up (2.4, 2.5, 6.2, 6.6).
 
     A `*` between spaces, a `_` inside a word, a `<` before a space and a backslash before a letter mean themselves.
@@ -57,13 +58,13 @@ def _replacement(found: re.Match[str]) -> str:
     run = found.group()
     sign = run[0]
     if sign in "*_~":
-        text = found.string
-        before, after = text[: found.start()][-1:], text[found.end() :][:1]
+        text, start, end = found.string, found.start(), found.end()
+        before, after = text[max(0, start - 1) : start], text[end : end + 1]
         if before.isspace() and (after.isspace() or (sign == "~" and not after)):
             return run
         if sign == "_" and before.isalnum() and after.isalnum():
             return run
-        if sign == "~" and text.count("~") == 1:  # GFM strikes between single ones too
+        if sign == "~" and tildes == 1:  # GFM strikes between single ones too
             return run
         return f"\\{sign}" * len(run)
     if sign == "&" and found.group(1) and found.group(1) not in html5:

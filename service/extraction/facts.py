@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,10 @@ MAX_JSON_CHARS = 2_000_000
 
 MAX_NODES = 2_000
 """JSON-LD objects looked at in one page."""
+
+MAX_REPAIRED_CHARS = 60_000
+"""Characters of malformed JSON-LD that are repaired in a page. At this length the worst input found (unescaped quotes
+throughout) takes 0.25 s, a usual one 30 ms; malformed JSON-LD on wcxb is under 20,000 characters."""
 
 MAX_VALUES = 50
 """Values kept of one repeated `<meta>`: a page has that many authors or tags at most."""
@@ -80,6 +85,7 @@ def string(value: Any, *keys: str) -> str:
 def read(root: HtmlElement) -> Facts:
     """Collect the facts of a parsed page; malformed JSON-LD is skipped."""
     facts = Facts(language=root.get("lang") or root.get("xml:lang"))
+    repairable = MAX_REPAIRED_CHARS
     body = root.find("body")
     facts.direction = root.get("dir") or (body.get("dir") if body is not None else None)
     for element in root.iter("meta", "title", "h1", "link", "script"):
@@ -103,24 +109,28 @@ def read(root: HtmlElement) -> Facts:
             if "canonical" in (element.get("rel") or "").lower().split():
                 facts.canonical = facts.canonical or element.get("href")
         elif (element.get("type") or "").strip().lower() == "application/ld+json":
-            _json_ld(facts, element.text or "")
+            repairable -= _json_ld(facts, element.text or "", repairable)
     facts.items = microdata.read(root)
     facts.licence = _LICENCE(root) or None
     return facts
 
 
-def _json_ld(facts: Facts, text: str) -> None:
-    """Add what one script holds; where it is malformed, what a repair makes of it stands apart."""
+def _json_ld(facts: Facts, text: str, repairable: int) -> int:
+    """Add what one script holds; where it is malformed, what a repair makes of it stands apart.
+
+    How many of the `repairable` characters were given to the repair.
+    """
     if len(text) > MAX_JSON_CHARS:
-        return
+        return 0
     text = _COMMENT.sub("", text).strip().rstrip(";")
-    data, found = _loaded(text), facts.nodes
-    if data is None:
-        data, found = repaired(text), facts.mended
+    data, found, spent = _loaded(text), facts.nodes, 0
+    if data is None and len(text) <= repairable:
+        data, found, spent = repaired(text), facts.mended, len(text)
     found.extend(_objects(data, MAX_NODES - len(found)))
     for node in _dicts(data, MAX_NODES - len(facts.named)):
         if isinstance(name := node.get("@id"), str) and node.get("name"):
             facts.named.setdefault(name, node)
+    return spent
 
 
 def _loaded(text: str) -> Any:
@@ -135,11 +145,11 @@ def _loaded(text: str) -> Any:
 
 def _objects(data: Any, most: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    queue: list[Any] = [data]
+    queue: deque[Any] = deque([data])
     while queue and len(found) < most:
-        value = queue.pop(0)
+        value = queue.popleft()
         if isinstance(value, list):
-            queue.extend(value[:most])
+            queue.extend(item for item in value[:most] if isinstance(item, dict | list))
         elif isinstance(value, dict):
             if "@type" in value:
                 found.append(value)

@@ -135,6 +135,8 @@ class Line:
     def _bracket(self, at: int | None = None) -> None:
         """A bracket follows, at the end or there: behind a `!` it would begin an image."""
         before = (len(self._kinds) if at is None else at) - 1
+        while before >= 0 and not self._texts[before]:
+            before -= 1
         if before >= 0 and self._kinds[before] == TEXT and self._texts[before].endswith("!"):
             self._texts[before] = self._texts[before][:-1] + "\\!"
 
@@ -149,6 +151,8 @@ class Line:
             self._code = []
 
     def _add_code(self, code: str) -> None:
+        if not code:
+            return
         if not code.strip():
             self._add(TEXT, code)
         elif self._texts and self._texts[-1].endswith("`") and self._kinds[-1] == ATOM:

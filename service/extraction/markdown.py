@@ -13,6 +13,10 @@ from service.extraction.soup import soup_of
 from service.extraction.tables import make_rectangular
 from service.page import Tables
 
+INDENT_CHARS = 4_194_304
+"""Characters of all indents in one body: as many as a page may have bytes. 400,000 lines of code in 18 lists are 80 MB
+otherwise; what is beyond is no longer inside its list."""
+
 _LINES = re.compile(r"\n(?=[^\n])")
 
 
@@ -21,6 +25,12 @@ class Converter(MarkdownConverter):
 
     def __init__(self) -> None:
         super().__init__(heading_style=ATX)
+        self._indents = INDENT_CHARS
+
+    def _indented(self, text: str, width: int) -> str:
+        """Text with all lines but the first indented, as long as there is room for it."""
+        self._indents -= width * text.count("\n")
+        return _LINES.sub("\n" + " " * width, text) if self._indents >= 0 else text
 
     def process_text(self, el: Any, parent_tags: set[str] | None = None) -> str:
         """A line, as it was written."""
@@ -44,11 +54,11 @@ class Converter(MarkdownConverter):
         if not text:
             return "\n"
         mark = el["mark"]
-        return f"{mark}{_indented(text, len(mark))}\n"
+        return f"{mark}{self._indented(text, len(mark))}\n"
 
     def convert_note(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A footnote's text, under its label."""
-        return f"\n\n[^{el['data-label']}]: {_indented(text.strip(), 4)}\n\n"
+        return f"\n\n[^{el['data-label']}]: {self._indented(text.strip(), 4)}\n\n"
 
     def convert_dd(self, el: Any, text: str, parent_tags: set[str]) -> str:
         """A definition: on the line under its term as Markdown Extra has it, or as blocks of its own."""
@@ -85,7 +95,3 @@ def to_markdown(html: str, root: HtmlElement, tables: Tables = "markdown") -> st
             make_rectangular(table)
     number_items(root)
     return str(Converter().convert_soup(soup_of(root, tables))).strip()
-
-
-def _indented(text: str, width: int) -> str:
-    return _LINES.sub("\n" + " " * width, text)

@@ -49,6 +49,9 @@ WEAK_PROSE_CHARS = 60
 ENOUGH = 2
 """Balance of evidence from which a phrase is the page's own: one strong sign, or two weak ones."""
 
+MAX_CHARS = 100_000
+"""Characters of a short page's text, letters or not: an obfuscated script of a challenge has 23,000."""
+
 HEADINGS = 24
 """Headings that are looked at; no wall measured has more than five."""
 
@@ -68,10 +71,11 @@ def _markup(section: str) -> list[tuple[str, re.Pattern[str]]]:
 
 def _is_short(root: HtmlElement, most: int) -> bool:
     """Whether the visible text has at most so many letters: an obfuscated script, shown as text, is no prose."""
-    total = 0
+    total = chars = 0
     for text in root.itertext():
         if not text.isspace():
-            total += letters(text)
+            chars += len(text)
+            total += letters(text) if chars <= MAX_CHARS else most + 1
             if total > most:
                 return False
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable
 
@@ -37,6 +38,14 @@ def test_tex_that_is_tex_stays() -> None:
     assert r"$$a_1 * b \frac{1}{2}$$ and $x_1*y$" in written
 
 
+LOCKED = {"@type": "WebPageElement", "isAccessibleForFree": False}
+NO_DATE = "Foo {} zz 12 2001 q{}"
+
+
+def ld(data: object) -> str:
+    return f"<script type=application/ld+json>{json.dumps(data)}</script>"
+
+
 BLOWUPS: dict[str, Callable[[int], str]] = {
     "comments": lambda n: "<!-- a -->" * n + "<!DOCTYPE html>" + PROSE,
     "empty comments": lambda n: "<!---->" * n + PROSE,
@@ -52,6 +61,16 @@ BLOWUPS: dict[str, Callable[[int], str]] = {
     "dollars": lambda n: PROSE + "<p>" + "$$ a\n" * n,
     "refresh": lambda n: '<meta http-equiv=refresh content="0' + " " * n + '">' + PROSE,
     "labels": lambda n: PROSE + "<div class=sr-only>x" * n,
+    "stars": lambda n: "<p>" + "a* " * 10 * n,
+    "tildes": lambda n: "<p>" + "a~ " * 5 * n,
+    "bold behind bold": lambda n: "<p>" + "<b>abcdefgh</b>" * 2 * n,
+    "code behind code": lambda n: "<p>" + "<code>abcdefgh</code>" * 2 * n,
+    "lists in data": lambda n: ld([[0] * 1990] * (n // 130)) + PROSE,
+    "declared selector": lambda n: (
+        ld({"@type": "Article", "isAccessibleForFree": False, "hasPart": {**LOCKED, "cssSelector": "p ~ p"}})
+        + PROSE * 5
+        + "<p>x</p>" * (n // 10)
+    ),
 }
 
 
@@ -65,6 +84,31 @@ def test_time_is_linear(shape: str) -> None:
             extract(page, "http://a.test/")
         spent.append(time.perf_counter() - started)
     assert spent[1] < 3 * spent[0] + 0.3, spent
+
+
+COSTLY = {
+    "malformed data": ('<script type=application/ld+json>{"a":"' + 'x"y ' * 14_700 + "</script>") * 65 + PROSE,
+    "data with no date": ld([{"@type": "Article", "datePublished": NO_DATE.format(i, i)} for i in range(1_990)])
+    + PROSE,
+    "meta with no date": "".join(
+        f'<meta name="a{i}-published" content="{NO_DATE.format(i, i)}">' for i in range(30_000)
+    )
+    + PROSE,
+    "a number of 4 MB": PROSE * 5 + "<p>" + "7" * 4_000_000,
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_time_is_bounded(name: str) -> None:
+    started = time.process_time()
+    with contextlib.suppress(Failure):
+        extract(COSTLY[name], "http://a.test/")
+    assert time.process_time() - started < 3
+
+
+def test_indents_are_bounded() -> None:
+    page = PROSE + "<ol start=999999999><li>" * 18 + "<pre>" + "x\n" * 400_000 + "</pre>"
+    assert len(extract(page, "http://a.test/").markdown) < 8 * len(page)
 
 
 @pytest.mark.parametrize(

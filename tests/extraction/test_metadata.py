@@ -156,6 +156,20 @@ def test_visible_dates(line: str, lang: str, day: str | None) -> None:
     assert said("", line, lang=lang).published == day
 
 
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-05-05T10:10+0530", "2024-05-05T10:10:00+05:30"),
+        ("2024-05-05T10:10:75Z", "2024-05-05"),
+        ("2024-05-05T10:10:00+99:99", "2024-05-05T10:10:00"),
+        ("2024-05-05T١٢:٣٠", "2024-05-05"),
+        ("2024-13-05", None),
+    ],
+)
+def test_what_is_given_is_iso_8601(text: str, moment: str | None) -> None:
+    assert dates.moment(text) == moment
+
+
 def test_the_last_change_is_no_other_date() -> None:
     found = said("", "<p>Updated May 6, 2024</p><p>Published May 5, 2024</p>")
     assert (found.published, found.modified) == ("2024-05-05", "2024-05-06")

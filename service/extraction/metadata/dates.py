@@ -6,6 +6,7 @@ import logging
 import re
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 
 from service.extraction.dom import collapse
 from service.extraction.facts import Facts, string
@@ -16,6 +17,10 @@ EARLIEST, LATEST = 1900, 2100
 
 MAX_CHARS = 80
 """Longest text that is read as a date; the longest form, weekday to time zone, has 60."""
+
+MAX_DECLARED = 24
+"""Declared dates that are tried: what is none of the forms read here costs 2 to 8 ms. On a third of
+wcxb's pages the first is one wherever there is any."""
 
 _PUBLISHED = (
     "article:published_time", "og:published_time", "datepublished", "date", "pubdate", "publishdate", "publish_date",
@@ -42,10 +47,10 @@ _MODIFIED_SHAPE = re.compile(
 )
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T\s]+(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?\s*(Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d)?)?",
-    re.I,
+    re.I | re.A,
 )
-_COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T?\d{4,6}Z?)?")
-_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
+_COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T?\d{4,6}Z?)?", re.A)
+_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])", re.A)
 _SLASHED = re.compile(r"(\d{4})\s?[/.年년]\s?(\d{1,2})\s?[/.月월]\s?(\d{1,2})\s?(?:[日일.])?(?=\D|$)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20|25)\d\d(?!\d)|’\d\d$")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.I)
@@ -68,7 +73,8 @@ def _first(facts: Facts, keys: tuple[str, ...], names: tuple[str, ...], shape: r
     declared += [facts.meta.get(name) for name in names]
     declared += [value for name, value in facts.meta.items() if shape.search(name)]
     declared += [node.get(name) for name in keys for node in items(facts)]
-    return next((found for value in declared if value and (found := moment(string(value, "@value"), language))), None)
+    tried = islice(filter(None, declared), MAX_DECLARED)
+    return next((found for value in tried if (found := moment(string(value, "@value"), language))), None)
 
 
 def moment(text: str, language: str | None = None) -> str | None:
@@ -94,12 +100,13 @@ def moment(text: str, language: str | None = None) -> str | None:
 def _iso(match: re.Match[str]) -> str | None:
     year, month, day, hour, minute, second, zone = match.groups()
     date = _day(int(year), int(month), int(day))
-    if date is None or hour is None or int(hour) > 23 or int(minute) > 59:
+    if date is None or hour is None or int(hour) > 23 or int(minute) > 59 or int(second or 0) > 59:
         return date
     zone = (zone or "").upper()
     zone = "Z" if zone in ("UTC", "GMT") else zone
     if zone and zone != "Z":
-        zone = f"{zone[:3]}:{zone[-2:] if len(zone) > 3 else '00'}"
+        minutes = zone[-2:] if len(zone) > 3 else "00"
+        zone = f"{zone[:3]}:{minutes}" if int(zone[1:3]) <= 14 and int(minutes) <= 59 else ""
     return f"{date}T{hour}:{minute}:{second or '00'}{zone}"
 
 
