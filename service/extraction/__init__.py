@@ -25,11 +25,12 @@ from service.extraction.explain import candidates, judged
 from service.extraction.faces import to_html, to_text
 from service.extraction.facts import Facts
 from service.extraction.facts import read as read_facts
+from service.extraction.footnotes import with_notes
 from service.extraction.kind import declared_kind
 from service.extraction.markdown import to_markdown
 from service.extraction.noise import prune
 from service.extraction.notice import names_of, notice_of
-from service.extraction.paywall import partial_evidence
+from service.extraction.paywall import partial_evidence, without_barrier
 from service.extraction.refresh import find_refresh
 from service.extraction.segment import cut
 from service.extraction.sniff import sniff
@@ -110,7 +111,8 @@ def _extract(
     social = declared == "social"
     names = frozenset[str]() if social else names_of(facts, url)
     is_shell = social and notice_of(root, facts.title, names_of(facts, url), 1) is not None
-    parts = _selected(root, selector) if selector else leave_only(blocks, choice.kept)
+    kept = with_notes(blocks, without_barrier(blocks.texts, choice.kept) if cut_off else choice.kept, base)
+    parts = _selected(root, selector) if selector else leave_only(blocks, kept)
     chosen = clean(parts, base)
     where = "body"
 
@@ -167,7 +169,7 @@ def _page(
     if title and _chars(chosen) > 2 * len(title):  # a body that hardly says more would be gone with it
         chosen.drop_title(title)
     html, text = to_html(chosen.root), to_text(chosen.root)
-    images = metadata.sized(chosen.images_with_captions(), details.sizes)
+    images = metadata.told(chosen.images_with_captions(), details.images)
     links = chosen.links()
     page = Page(
         url=url,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from lxml.etree import _Element as HtmlElement
 
 from service.extraction import footnotes, formulas, lists
+from service.extraction.images import caption_of
 from service.extraction.letters import SPACES
 from service.extraction.writer import Writer
 from service.page import Image, Link, Media
@@ -48,7 +49,7 @@ class Clean:
 
     def images_with_captions(self) -> tuple[Image, ...]:
         """The images, each with its alternative text and the caption of its figure."""
-        return tuple(Image(i.get("src"), i.get("alt") or "", _caption(i)) for i in self.root.iter("img"))
+        return tuple(Image(i.get("src"), i.get("alt") or "", caption_of(i)) for i in self.root.iter("img"))
 
 
 def prepare(root: HtmlElement) -> None:
@@ -68,9 +69,3 @@ def clean(parts: Iterable[HtmlElement], base: str | None) -> Clean:
         writer.copy(part)
         writer.boundary()
     return Clean(writer.finish(), tuple(writer.media))
-
-
-def _caption(image: HtmlElement) -> str:
-    figure = next(image.iterancestors("figure"), None)
-    caption = figure.find(".//figcaption") if figure is not None else None
-    return SPACES.sub(" ", "".join(caption.itertext())).strip() if caption is not None else ""

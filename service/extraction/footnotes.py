@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import unquote
 
+import numpy as np
 from lxml.etree import _Element as HtmlElement
+from numpy.typing import NDArray
 
 from service.extraction.dom import text_within
+from service.extraction.segment import Blocks
 
 NOTE_CHARS = 5_000
 """Longest note; a section that a link leads to is longer."""
@@ -90,6 +93,22 @@ def find(parts: Iterable[HtmlElement], base: str | None) -> Notes:
             found.back.add(first)
     _drop_odd_lists(found)
     return found
+
+
+def with_notes(blocks: Blocks, kept: NDArray[np.bool_], base: str | None) -> NDArray[np.bool_]:
+    """The blocks of a body and those of the notes that its marks lead to, which stand far from it as a rule."""
+    found = find(blocks.elements[:1], base)
+    if not found.marks or not kept.any():
+        return kept
+    said = {
+        element for number in np.flatnonzero(kept).tolist() for element, is_tail in blocks.pieces[number] if not is_tail
+    }
+    labels = {label for a, label in found.marks.items() if not said.isdisjoint(a.iter())}
+    result = kept.copy()
+    for number, element in enumerate(blocks.elements):
+        if found.notes.get(element) in labels:
+            result[blocks.first[number] : blocks.last[number]] = True
+    return result
 
 
 def _fragment(href: str | None, page: str) -> str | None:

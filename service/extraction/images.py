@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from lxml.etree import _Element as HtmlElement
 
+from service.extraction.dom import collapse, text_within
 from service.extraction.urls import is_placeholder, resolve_web
+
+MAX_CAPTION_CHARS = 5_000
+"""Longest caption; what is longer is a text beside the image."""
 
 _SRCSET = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s+(\d+(?:\.\d+)?)([wx]))?\s*(?:,|$)")
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-original-src", "data-actualsrc", "data-echo")
@@ -37,6 +42,13 @@ def image_source(image: HtmlElement, base: str | None) -> str | None:
             if (address := _real(reference, base)) is not None:
                 return address
     return None
+
+
+def caption_of(image: HtmlElement) -> str:
+    """The caption of the figure that an image is in; nothing where it is longer than any caption."""
+    figure = next((around for around in islice(image.iterancestors(), 8) if around.tag == "figure"), None)
+    caption = figure.find(".//figcaption") if figure is not None else None
+    return collapse(text_within(caption, MAX_CAPTION_CHARS)) if caption is not None else ""
 
 
 def largest(srcset: str | None) -> str | None:

@@ -12,10 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 from lxml.etree import _Element as HtmlElement
+from numpy.typing import NDArray
 
 from service.extraction.dom import visible_chars
 from service.extraction.facts import Facts, string
@@ -110,7 +112,7 @@ def partial_evidence(root: HtmlElement, facts: Facts, texts: Sequence[str], kept
         (closed is not None and missing is not None, f"{missing}: nothing there"),
         (whole is not None and whole <= TEASER_SHARE, f"{whole or 0:.0%} of the declared text"),
         (ends, "ends in an ellipsis"),
-        (closed is not None and letters < SHORT_SIZE, f"{letters} letters"),
+        (closed is not None and letters < SHORT_SIZE, f"only {letters} letters"),
     ):
         if found:
             signs.append(sign)
@@ -194,6 +196,17 @@ def _barrier(texts: Sequence[str], chosen: list[int]) -> str | None:
             if match := _barriers().search(fold(" ".join((texts[number], *buttons)))):
                 return f"barrier: {match.group(0)}"
     return None
+
+
+def without_barrier(texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A teaser's blocks without the barrier that ends them; a body that is nothing else stays."""
+    chosen = np.flatnonzero(kept).tolist()
+    for number in chosen[-WITHIN:]:
+        if number != chosen[0] and _is_short(texts[number], BARRIER_SIZE) and _barriers().search(fold(texts[number])):
+            result = kept.copy()
+            result[number:] = False
+            return result
+    return kept
 
 
 def _is_short(text: str, most: int) -> bool:

@@ -146,8 +146,13 @@ def test_visible_bylines(line: str, lang: str, author: str | None) -> None:
         ("<p>5 mai 2024</p>", "fr", "2024-05-05"),
         ("<p>5 de mayo de 2024</p>", "es", "2024-05-05"),
         ("<p>2024年5月5日</p>", "ja", "2024-05-05"),
-        ("<p>2024.05.05 10:30</p>", "ko", "2024-05-05"),
+        ("<p>2024.05.05 10:30</p>", "ko", "2024-05-05T10:30:00"),
         ("<p>5 мая 2024</p>", "ru", "2024-05-05"),
+        ("<p>Veröffentlicht 03.05.2024, 08:30 Uhr</p>", "de", "2024-05-03T08:30:00"),
+        ("<p>Published 03/05/2024</p>", "en-GB", "2024-05-03"),
+        ("<p>Published 03/05/2024</p>", "en-US", "2024-03-05"),
+        ("<p>Published May 3, 2024 at 10:15 PM</p>", "en", "2024-05-03T22:15:00"),
+        ("<p>입력 2024.05.03 오후 3:15</p>", "ko", "2024-05-03T15:15:00"),
         ("<p>Joined: May 5, 2019</p>", "en", None),
         ("<p>Two days ago</p>", "en", None),
     ],
@@ -274,3 +279,12 @@ def test_images_have_their_declared_size() -> None:
     sizes = {image.url[-5:]: (image.width, image.height) for image in read(top=top, end=top).images}
     assert sizes["a.jpg"] == (640, 480)
     assert set(sizes.values()) <= {(640, 480), (None, None)}
+
+
+def test_a_caption_that_is_no_body_is_the_images() -> None:
+    prose = "".join(f"<p>{PROSE}</p>" for _ in range(6))
+    figure = "<figure><img src=/m.jpg width=300><figcaption>The old mill.</figcaption></figure>"
+    images = extract(f"<article>{prose}{figure}{prose}</article>", "https://a.test/").images
+    assert [(image.url, image.width, image.caption) for image in images] == [
+        ("https://a.test/m.jpg", 300, "The old mill.")
+    ]

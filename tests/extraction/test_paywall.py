@@ -127,5 +127,9 @@ def test_an_answer_says_that_it_is_a_teaser() -> None:
     teaser = extract(page + barrier).metadata
     assert teaser.partial
     assert any("Accessible" in sign or "free" in sign for sign in teaser.partial_evidence)
+    pitch = "<h2>This article is for subscribers only</h2><p>Start your free trial today</p>"
+    ended = extract(f"<title>Boats</title><article>{body}{pitch}</article>")
+    assert ended.metadata.partial
+    assert ended.text.split() == " ".join(texts).split()
     open_page = extract(f"<title>Boats</title><article>{body}</article>").metadata
     assert (open_page.partial, open_page.partial_evidence) == (False, ())

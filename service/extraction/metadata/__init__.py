@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from service.extraction.facts import Facts
 from service.extraction.metadata import about, dates, people, visible
 from service.extraction.metadata.about import description_of
-from service.extraction.metadata.images import Size, hero_of, sized, sizes_of
+from service.extraction.metadata.images import Told, hero_of, told, told_of
 from service.extraction.metadata.length import length_of
 from service.extraction.metadata.schema import ARTICLES, POSTS
 from service.extraction.metadata.title import MAX_TITLE_CHARS, site_of, title_of
@@ -24,12 +24,12 @@ from service.page import Metadata
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a page says of itself, its body not yet counted; `sizes` are the declared ones of images by address."""
+    """What a page says of itself, its body not yet counted; `images` is told by address."""
 
     site: str | None
     title: str | None
     metadata: Metadata
-    sizes: dict[str, Size] = field(default_factory=dict)
+    images: dict[str, Told] = field(default_factory=dict)
 
 
 def details_of(facts: Facts, url: str | None, base: str | None, blocks: Blocks | None = None) -> Details:
@@ -57,7 +57,7 @@ def details_of(facts: Facts, url: str | None, base: str | None, blocks: Blocks |
         section=about.section_of(facts),
         licence=about.licence_of(facts, base),
     )
-    return Details(site, title, metadata, sizes_of(blocks, base) if blocks is not None else {})
+    return Details(site, title, metadata, told_of(blocks, base) if blocks is not None else {})
 
 
 def counted(metadata: Metadata, text: str) -> Metadata:
@@ -77,6 +77,6 @@ __all__ = [
     "details_of",
     "hero_of",
     "site_of",
-    "sized",
     "title_of",
+    "told",
 ]

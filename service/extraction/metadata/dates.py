@@ -52,9 +52,15 @@ _ISO = re.compile(
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T?\d{4,6}Z?)?", re.A)
 _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])", re.A)
 _SLASHED = re.compile(r"(\d{4})\s?[/.年년]\s?(\d{1,2})\s?[/.月월]\s?(\d{1,2})\s?(?:[日일.])?(?=\D|$)")
+_MORNING, _AFTERNOON = ("am", "오전", "午前", "上午"), ("pm", "오후", "午後", "下午")
+_CLOCK = re.compile(
+    r"[\s,|·•–-]{0,4}(?:(?:at|um|à|alle|às|las|kl\.?|klo)\s{1,2})?(?:\([^)]{1,4}\)\s?)?(오전|오후|午前|午後|上午|下午)?\s?"
+    r"([01]?\d|2[0-3])\s?[:h時시点點]\s?([0-5]\d)(?::([0-5]\d))?(?!\d)\s?([ap]\.?m\.?)?\s?(Z\b|UTC|GMT|[+-]\d\d:?\d\d)?",
+    re.I | re.A,
+)
 _YEAR = re.compile(r"(?<!\d)(?:19|20|25)\d\d(?!\d)|’\d\d$")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.I)
-_LANGUAGE = re.compile(r"[a-z]{2,3}", re.I)
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8}){0,3}", re.I)
 
 
 def published(facts: Facts) -> str | None:
@@ -88,13 +94,13 @@ def moment(text: str, language: str | None = None) -> str | None:
     if match := _ISO.match(text):
         return _iso(match)
     if (match := _COMPACT.fullmatch(text)) or (match := _SLASHED.match(text)):
-        return _day(*(int(part) for part in match.groups()))
+        day = _day(*(int(part) for part in match.groups()))
+        return f"{day}{clock(text, match.end())}" if day else None
     if _MONTH.fullmatch(text) and EARLIEST <= int(text[:4]) <= LATEST:
         return text
     if not _YEAR.search(text):
         return None
-    code = _LANGUAGE.match(language or "")
-    return _parsed(_ORDINAL.sub("", text), code.group().lower() if code else "en")
+    return _parsed(_ORDINAL.sub("", text), language if _LANGUAGE.fullmatch(language or "") and language else "en")
 
 
 def _iso(match: re.Match[str]) -> str | None:
@@ -121,26 +127,53 @@ def _day(year: int, month: int, day: int) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str, language: str) -> str | None:
+    """A date as dateparser reads it: as the page's language and region write it ("03.05." is May in Germany), else as
+    its language, else as English."""
     # Imported when the first such date is met: 0.2 s and 20 MB that most pages never need.
     import dateparser
 
-    languages = list(dict.fromkeys((language, "en")))
     settings = {
         "STRICT_PARSING": True,
         "PARSERS": ["absolute-time"],  # "two days ago" would give another answer each day
     }
-    try:
-        found = dateparser.parse(text, languages=languages, settings=settings)
-    except ValueError:  # a language that it does not know
-        if languages == ["en"]:
-            return None
-        return _parsed(text, "en")
-    except Exception:  # its parsers raise whatever a stranger's text makes them; a date is not worth a page
-        logging.getLogger("bonmun.dates").debug("a date could not be read", exc_info=True)
-        return None
+    code, _, region = language.replace("_", "-").partition("-")
+    code = code.lower()
+    found = None
+    # One after the other: of several languages it takes the one that it knows best.
+    for known in (
+        *([{"locales": [f"{code}-{region.upper()}"]}] if region else []),
+        {"languages": [code]},
+        {"languages": ["en"]},
+    ):
+        try:
+            found = dateparser.parse(text, settings=settings, **known)
+        except ValueError:  # a language that it does not know
+            continue
+        except Exception:  # its parsers raise whatever a stranger's text makes them; a date is not worth a page
+            logging.getLogger("bonmun.dates").debug("a date could not be read", exc_info=True)
+            continue
+        if found is not None:
+            break
     if found is None:
         return None
     date = _day(found.year, found.month, found.day)
     if date is None or not (found.hour or found.minute):
         return date
     return f"{date}{found.isoformat()[10:]}"
+
+
+def clock(text: str, start: int = 0) -> str:
+    """The time of day that follows a date in a line, as `T08:30:00` with its zone, if any; nothing where none does."""
+    match = _CLOCK.match(text, start)
+    if match is None:
+        return ""
+    before, hours, minutes, seconds, after, zone = match.groups()
+    hour, half = int(hours), (before or after or "").lower().replace(".", "")
+    if half in _AFTERNOON and hour < 12:
+        hour += 12
+    elif half in _MORNING and hour == 12:
+        hour = 0
+    if hour > 23:
+        return ""
+    found = _ISO.match(f"2000-01-01T{hour:02d}:{minutes}:{seconds or '00'}{zone or ''}")
+    return (_iso(found) or "")[10:] if found else ""

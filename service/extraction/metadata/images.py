@@ -8,17 +8,17 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from service.extraction.facts import Facts, string
-from service.extraction.images import image_source
+from service.extraction.images import caption_of, image_source
 from service.extraction.metadata.schema import ARTICLES, POSTS
 from service.extraction.segment import Blocks
 from service.extraction.urls import is_placeholder, resolve_web
 from service.page import Image
 
-Size = tuple[int | None, int | None]
-"""Width and height in pixels, None where not declared."""
+Told = tuple[int | None, int | None, str]
+"""Width and height in pixels, None where not declared; the caption of the figure around."""
 
 MAX_IMAGES = 500
-"""Images whose declared size is read."""
+"""Images of which more than the address is read."""
 
 _PIXELS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*", re.I)
 _ICON = re.compile(
@@ -48,26 +48,31 @@ def hero_of(facts: Facts, base: str | None, images: tuple[Image, ...]) -> str | 
     return None
 
 
-def sizes_of(blocks: Blocks, base: str | None) -> dict[str, Size]:
-    """The declared size of each image by its address; a percentage is none."""
-    found: dict[str, Size] = {}
+def told_of(blocks: Blocks, base: str | None) -> dict[str, Told]:
+    """What a page tells of its images, by address: a percentage is no size, and a caption need not be body."""
+    found: dict[str, Told] = {}
     left = MAX_IMAGES
     for number, tag in enumerate(blocks.tags):
         if tag != "img" or not left:
             continue
         width, height = (_pixels(blocks.attributes[number].get(name)) for name in ("width", "height"))
-        if width or height:
+        caption = caption_of(blocks.elements[number])
+        if width or height or caption:
             left -= 1
             address = image_source(blocks.elements[number], base)
             if address:
-                found.setdefault(address, (width, height))
+                found.setdefault(address, (width, height, caption))
     return found
 
 
-def sized(images: tuple[Image, ...], sizes: Mapping[str, Size]) -> tuple[Image, ...]:
-    """The images with their sizes."""
-    none: Size = (None, None)
-    return tuple(replace(i, width=sizes.get(i.url, none)[0], height=sizes.get(i.url, none)[1]) for i in images)
+def told(images: tuple[Image, ...], known: Mapping[str, Told]) -> tuple[Image, ...]:
+    """The images with what the page tells of them."""
+    none: Told = (None, None, "")
+    return tuple(
+        replace(image, width=width, height=height, caption=image.caption or caption)
+        for image in images
+        for width, height, caption in (known.get(image.url, none),)
+    )
 
 
 def _pixels(value: str | None) -> int | None:

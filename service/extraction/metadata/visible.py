@@ -271,6 +271,8 @@ def _dates(blocks: Blocks, order: list[int], language: str | None) -> tuple[str 
                 continue
             left -= 1
             when = dates.moment(match.group() if match else stamp or "", language)
+            if when and match and len(when) == len("2000-01-01"):
+                when += dates.clock(text, match.end())
             if when is None or _NOT_THE_PAGES.search(before[-30:]):
                 continue
             if _CHANGED.search(before[-30:]):
