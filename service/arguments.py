@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+import ada_url
+
 SECTIONS = ("html", "text", "links", "images", "media", "metadata", "outline", "explain")
 """What `--include` takes, as the HTTP answer has it."""
 
@@ -35,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
     from_file = commands.add_parser("extract", help="extract from a file, or - for standard input")
     from_file.add_argument("file", metavar="FILE")
-    from_file.add_argument("--url", help="the page's address, to resolve links against")
+    from_file.add_argument("--url", type=_address, help="the page's address, to resolve links against")
     from_file.add_argument("--content-type", metavar="TYPE", help="the page's Content-Type header")
     from_file.set_defaults(command="extract")
 
@@ -53,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
     explain = commands.add_parser("explain", help="show the candidates for the body, and how every block was judged")
     explain.add_argument("source", metavar="FILE|URL")
-    explain.add_argument("--url", help="the page's address, for a file")
+    explain.add_argument("--url", type=_address, help="the page's address, for a file")
     explain.set_defaults(command="explain")
 
     capture = commands.add_parser("capture", help="write bytes, headers and answer of a page into a capture folder")
@@ -86,6 +88,12 @@ def _whole(low: int, high: int = MOST) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _address(text: str) -> str:
+    if text.partition(":")[0].lower() not in ("http", "https") or not ada_url.check_url(text):
+        raise argparse.ArgumentTypeError(f"must be an http or https address, not {text!r}")
+    return text
 
 
 def _seconds(text: str) -> float:

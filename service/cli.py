@@ -33,7 +33,10 @@ EX_DATAERR, EX_UNAVAILABLE, EX_IOERR, EX_CONFIG = 65, 69, 74, 78
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
-    options = parser().parse_args(arguments)
+    grammar = parser()
+    options = grammar.parse_args(arguments)
+    if getattr(options, "include", None) and not options.json:
+        grammar.error("--include needs --json")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale; no page can break the output
             stream.reconfigure(encoding="utf-8", errors="replace")

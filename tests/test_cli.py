@@ -276,3 +276,19 @@ def test_the_output_is_utf_8_whatever_the_locale() -> None:
 def test_explain_of_an_address(origin: Origin) -> None:
     run = bonmun("explain", origin.route("/a", PAGE), origin=origin)
     assert run.stdout.decode().splitlines()[1].startswith("won")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["extract", "-", "--url", "foo"], "must be an http or https address, not 'foo'"),
+        (["extract", "-", "--url", "ftp://a.test/x"], "must be an http or https address"),
+        (["extract", "-", "--include", "links"], "--include needs --json"),
+        (["extract", "-", "--limit", "0"], "must be a whole number of at least 1, not '0'"),
+        (["serve", "--port", "70000"], "must be a whole number from 0 to 65535"),
+    ],
+)
+def test_a_wrong_option_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert said in capsys.readouterr().err
