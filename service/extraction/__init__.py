@@ -88,7 +88,7 @@ def _extract(
     if form != "html":
         return _document(form, body, html if isinstance(html, str) else None, url, content_type, status, tables)
 
-    source = html if isinstance(html, str) else decode(body, content_type).text
+    source = html if isinstance(html, str) else decode(body, content_type, url).text
     root = parse(source, max_nodes=settings.limits.max_nodes, max_depth=settings.limits.max_depth)
     base = base_of(root, url)
     facts = read_facts(root)
@@ -208,7 +208,7 @@ def _document(
         facts, kind = Facts(title=title or "", meta={"og:site_name": title} if title else {}), "feed"
         chosen = clean([element], link or url)
     else:
-        text = text if text is not None else decode(body, content_type).text
+        text = text if text is not None else decode(body, content_type, url).text
         if not text.strip():
             raise ExtractFailed("The document is empty.", reason="empty")
         chosen = clean([documents.from_json(text) if form == "json" else documents.from_text(text)], url)
