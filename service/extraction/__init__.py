@@ -15,7 +15,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction import documents, metadata, payload
+from service.extraction import documents, feeds, metadata, payload, posts
 from service.extraction.assembly import leave_only
 from service.extraction.choice import ENOUGH_CHARS, choose
 from service.extraction.clean import Clean, clean, prepare
@@ -196,7 +196,7 @@ def _page(
 def _document(
     form: str, body: bytes, text: str | None, url: str | None, content_type: str | None, status: int, tables: Tables
 ) -> Page:
-    """A feed, or a plain-text, Markdown or JSON document."""
+    """A feed, a post, or a plain-text, Markdown or JSON document."""
     started = time.perf_counter()
     failure = failure_of_status(status)
     if failure is not None:
@@ -204,9 +204,14 @@ def _document(
     facts = Facts()
     kind: Kind = "page"
     if form == "feed":
-        element, title, link = documents.from_feed(body, content_type)
-        facts, kind = Facts(title=title or "", meta={"og:site_name": title} if title else {}), "feed"
-        chosen = clean([element], link or url)
+        feed = feeds.read(body, content_type, url)
+        named = {"og:site_name": feed.title, "description": feed.description}
+        facts, kind = Facts(title=feed.title, meta={key: value for key, value in named.items() if value}), "feed"
+        chosen = clean([feeds.to_element(feed)], feed.link or url)
+    elif form == "post":
+        post = posts.from_document(body)
+        facts, kind = posts.facts_of(post), "article" if post.is_article else "social"
+        chosen = clean([posts.to_element(post)], post.url or url)
     else:
         text = text if text is not None else decode(body, content_type, url).text
         if not text.strip():

@@ -81,12 +81,12 @@ def decode(body: bytes, content_type: str | None = None, url: str | None = None)
 
 
 def _decode(body: bytes, content_type: str | None, url: str | None) -> Decoded:
-    for bom, name in _BOMS:
-        if body.startswith(bom):
-            return Decoded(decode_all(body[len(bom) :], name), name.removesuffix("le").removesuffix("be"), "bom")
-    wide = _wide(body)
-    if wide is not None:
-        return Decoded(decode_all(body, wide), wide, "utf-16")
+    for mark, named in _BOMS:
+        if body.startswith(mark):
+            return Decoded(decode_all(body[len(mark) :], named), named.removesuffix("le").removesuffix("be"), "bom")
+    pairs = wide(body)
+    if pairs is not None:
+        return Decoded(decode_all(body, pairs), pairs, "utf-16")
     declared = _declared(body, content_type)
     if body.isascii():
         return _ascii(body, declared)
@@ -153,7 +153,7 @@ def _readable(label: str) -> str:
     return "utf-8" if label.lower().startswith("utf-16") else label
 
 
-def _wide(body: bytes) -> str | None:
+def wide(body: bytes) -> str | None:
     """UTF-16 without a BOM, by the NULs that its mark-up, digits and blanks have on one side of each pair."""
     zeros = body.count(0)
     if zeros * UTF16_SHARE < len(body) or len(body) < 4:
