@@ -20,7 +20,7 @@ from service.extraction.assembly import leave_only
 from service.extraction.choice import ENOUGH_CHARS, choose
 from service.extraction.clean import Clean, clean, prepare
 from service.extraction.decode import decode
-from service.extraction.dom import parse
+from service.extraction.dom import parse, text_lines
 from service.extraction.explain import candidates, judged
 from service.extraction.faces import to_html, to_text
 from service.extraction.facts import Facts
@@ -93,7 +93,7 @@ def _extract(
     base = base_of(root, url)
     facts = read_facts(root)
     refresh = find_refresh(root, base)
-    data = payload.scripts(root)
+    data = payload.gather(root, url)
     put_in_place(root)
     prepare(root)
     prune(root)
@@ -115,6 +115,7 @@ def _extract(
     parts = _selected(root, selector) if selector else leave_only(blocks, kept)
     chosen = clean(parts, base)
     where = "body"
+    kind: Kind = choice.kind or "page"
 
     least = 1 if social else settings.extraction.min_body_chars
     notice = None if selector else notice_of(chosen.root, facts.title, names, least)
@@ -122,15 +123,23 @@ def _extract(
         # What a page full of text describes, and is of no kind, is its site.
         enough = math.inf if not (declared or notice) and blocks.chars.sum() >= ENOUGH_CHARS else least // 2
         other = _elsewhere(data, facts, base, max(0 if notice else _chars(chosen), enough))
-        found = ((w, b) for w, b in other if not notice_of(b.root, facts.title, names, least))
+        found = (item for item in other if not notice_of(item[1].root, facts.title, names, least))
         if (first := next(found, None)) is not None:
-            where, chosen = first
+            where, chosen = first[:2]
+            kind = first[2] or kind
+            if first[3] is not facts:  # data that names its own author and time
+                facts = first[3]
+                details = metadata.details_of(facts, url, base, blocks)
         elif not (social and notice and notice.startswith("loading") and not is_shell):
             # "Loading…" is what a post says, on a page that says more; an app's shell says nothing else.
             reason = notice or f"{blocks.chars.sum()} visible characters"
             raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
-    # What a script would have shown as the body is a text of the site's own.
-    kind: Kind = "article" if where.startswith("payload") else choice.kind or "page"
+    if (
+        where == "body"
+        and not selector
+        and (whole := payload.continued(data, facts, text_lines(chosen.root))) is not None
+    ):
+        where, chosen = f"payload:{whole.name}", clean([whole.body], base)
     page = _page(chosen, facts, kind, where, url, base, tables, explained, started, details)
     if not cut_off or where != "body":
         return page
@@ -236,14 +245,18 @@ def _selected(root: HtmlElement, selector: str) -> list[HtmlElement]:
     return [element for element in found if element not in inside]
 
 
-def _elsewhere(data: list[HtmlElement], facts: Facts, base: str | None, enough: float) -> Iterator[tuple[str, Clean]]:
-    """Bodies that are not in the mark-up, and where they come from: the payload, a description longer than `enough`."""
+def _elsewhere(
+    data: payload.Data, facts: Facts, base: str | None, enough: float
+) -> Iterator[tuple[str, Clean, Kind | None, Facts]]:
+    """Bodies that are not in the mark-up: the payload, a description longer than `enough`. Each with its source's name,
+    its kind, and the facts that go with it."""
     found = payload.read(data, facts)
     if found is not None:
-        yield f"payload:{found[0]}", clean([found[1]], base)
+        told = replace(facts, nodes=[*facts.nodes, *found.facts.nodes]) if found.facts else facts
+        yield f"payload:{found.name}", clean([found.body], base), found.kind, told
     description = metadata.description_of(facts) or ""
     if len(description) > enough:
-        yield "description", clean([documents.from_text(description)], base)
+        yield "description", clean([documents.from_text(description)], base), None, facts
 
 
 def _chars(chosen: Clean) -> int:

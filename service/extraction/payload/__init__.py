@@ -1,191 +1,196 @@
 """Bodies that are not in the mark-up: typed data inside the page, each read by its shape, as elements.
 
-A new shape is one function in `READERS`, with the capture that proves the general path misses it.
+`gather` notes what may hold data before anything is removed, and costs next to nothing; `read` reads it, where the
+mark-up has no body; `continued` finds the whole of a body that the mark-up has only the beginning of. A new shape is
+a module and a line in `READERS`, with the capture that proves the general path misses it.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from lxml import etree
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction.dom import parse, printable
+from service.extraction import posts
 from service.extraction.facts import Facts, string
 from service.extraction.metadata import ARTICLES, POSTS
+from service.extraction.payload import arc, devalue, discourse, flight, prose, state
+from service.extraction.payload.literals import assigned, document
+from service.failures import ExtractFailed
+from service.page import Kind
 
 MAX_PAYLOAD_CHARS = 4_194_304
 """A page's own size limit bounds its payload; longer data is left unread."""
 
-MAX_VALUES = 50_000
-"""Values looked at in one payload."""
+LEAST_CHARS = 80
+"""Characters under which a script or an attribute holds no body."""
 
-_ARC = re.compile(r"Fusion\.globalContent\s*=\s*(?=\{)")
-_MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|a|strong|em|figure|blockquote)[\s/>]", re.I)
-_BODY_KEYS = (
-    "articleBody",
-    "body",
-    "content",
-    "contentHtml",
-    "content_html",
-    "html",
-    "bodyHtml",
-    "body_html",
-    "text",
-    "story",
-)
-_PROSE_CHARS = 200
+MAX_ATTRIBUTES = 500
+"""Attributes that hold JSON; a page of islands has some dozens."""
+
+CUT_CHARS = 30
+"""Letters at the end of a body that are looked for in the text that may go on after it."""
+
+LONGER = 1.5
+"""How many times as long as the body in the mark-up a text is that the body is only the beginning of."""
+
+_JSON_TYPE = re.compile(r"(?:^|[/+])json$", re.I)
+_NOT_DATA = ("application/ld+json", "importmap", "speculationrules")
+_ELLIPSIS = re.compile(r"(?:…|\.\.\.|\[…\]|\[\.\.\.\])\s*$")
+_NOT_WORD = re.compile(r"[\W_]+")
 
 
-def scripts(root: HtmlElement) -> list[HtmlElement]:
-    """The script elements that may hold a payload; call before noise is pruned."""
-    return [script for script in root.iter("script") if script.text and len(script.text) <= MAX_PAYLOAD_CHARS]
+@dataclass
+class Data:
+    """What of a page may hold data; each kind is parsed once, when it is first asked for."""
+
+    url: str | None
+    scripts: list[str] = field(default_factory=list)
+    documents: list[tuple[str, str]] = field(default_factory=list)
+    """The id and text of each script that is no script but JSON."""
+    attributes: list[tuple[str, str]] = field(default_factory=list)
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The JSON documents, attributes and assignments of the page."""
+        found: list[Any] = []
+        for name, text in self.documents:
+            value = document(text)
+            found.append(devalue.revive(value) if "NUXT" in name or devalue.is_devalue(value) else value)
+        found += [value for name, text in self.attributes if name != "data-preloaded" and (value := document(text))]
+        found += [value for script in self.scripts if "__next_f" not in script for value in assigned(script)]
+        return [value for value in found if isinstance(value, (dict, list))]
+
+    @cached_property
+    def rows(self) -> list[Any]:
+        """The rows of Next.js' stream."""
+        return flight.rows(script for script in self.scripts if "__next_f" in script)
 
 
-def read(found: list[HtmlElement], facts: Facts) -> tuple[str, HtmlElement] | None:
-    """(name, body) of the first payload that holds one: Arc XP, then JSON-LD, then Next.js data."""
+@dataclass(frozen=True)
+class Found:
+    """A body: the name of its shape, its elements, its kind, and what the data says of itself."""
+
+    name: str
+    body: HtmlElement
+    kind: Kind = "article"
+    facts: Facts | None = None
+
+
+def gather(root: HtmlElement, url: str | None) -> Data:
+    """The scripts and attributes that may hold a payload; call before noise is pruned."""
+    data = Data(url)
+    for element in root.iter():
+        if element.tag == "script":
+            text = element.text or ""
+            kind = (element.get("type") or "").strip().lower()
+            if not LEAST_CHARS <= len(text) <= MAX_PAYLOAD_CHARS or kind in _NOT_DATA:
+                continue
+            if _JSON_TYPE.search(kind):
+                data.documents.append((element.get("id") or "", text))
+            else:
+                data.scripts.append(text)
+        elif element.attrib and len(data.attributes) < MAX_ATTRIBUTES:
+            for name, value in element.attrib.items():
+                if len(value) >= LEAST_CHARS and value.lstrip()[:1] in ("{", "["):
+                    data.attributes.append((name, value))
+    return data
+
+
+def read(data: Data, facts: Facts) -> Found | None:
+    """The body of the first payload that holds one, in the order of `READERS`."""
     for name, reader in READERS:
-        body = reader(found, facts)
-        if body is not None and "".join(body.itertext()).strip():
-            return name, body
-    return None
-
-
-def _arc_xp(found: list[HtmlElement], facts: Facts) -> HtmlElement | None:
-    """Arc XP: `Fusion.globalContent = {"content_elements": [{"type": "text", …}, …]}`."""
-    for script in found:
-        match = _ARC.search(script.text)
-        if match is None:
-            continue
         try:
-            content, _ = json.JSONDecoder(strict=False).raw_decode(script.text, match.end())
-        except (ValueError, RecursionError):
+            found = reader(data, facts)
+            if found is None:
+                continue
+            found = Found(name, prose.element(found)) if isinstance(found, str) else found
+        except ExtractFailed:  # too many elements
             continue
-        elements = content.get("content_elements") if isinstance(content, dict) else None
-        if isinstance(elements, list):
-            return _fragment("".join(_arc_element(item) for item in elements if isinstance(item, dict)))
+        if "".join(found.body.itertext()).strip():
+            return Found(name, found.body, found.kind, found.facts)
     return None
 
 
-def _arc_element(item: dict[str, Any]) -> str:
-    kind, content = item.get("type"), item.get("content")
-    text = content if isinstance(content, str) else ""
-    if kind == "text":
-        return f"<p>{text}</p>"
-    if kind == "header":
-        level = item.get("level")
-        level = level if isinstance(level, int) and 1 <= level <= 6 else 2
-        return f"<h{level}>{text}</h{level}>"
-    if kind == "raw_html":
-        return text
-    if kind == "interstitial_link" and isinstance(item.get("url"), str):
-        return f'<p><a href="{_quoted(item["url"])}">{text}</a></p>'
-    if kind == "image" and isinstance(item.get("url"), str):
-        caption = item.get("caption") if isinstance(item.get("caption"), str) else ""
-        alt = string(item.get("alt_text"))
-        image = f'<img src="{_quoted(item["url"])}" alt="{_quoted(alt)}">'
-        return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
-    if kind == "list":
-        tag = "ol" if item.get("list_type") == "ordered" else "ul"
-        items = _objects(item.get("items"))
-        return f"<{tag}>{''.join(f'<li>{_arc_inner(entry)}</li>' for entry in items)}</{tag}>"
-    if kind == "quote":
-        parts = _objects(item.get("content_elements"))
-        source = item.get("citation")
-        cited = _arc_inner(source) if isinstance(source, dict) else ""
-        body = "".join(_arc_element(entry) for entry in parts) or f"<p>{text}</p>"
-        return f"<blockquote>{body}{f'<p>{cited}</p>' if cited else ''}</blockquote>"
-    if kind == "table":
-        head = "".join(f"<th>{_arc_inner(cell)}</th>" for cell in _objects(item.get("header")))
-        rows = [row for row in _list(item.get("rows")) if isinstance(row, list)]
-        lines = ("".join(f"<td>{_arc_inner(cell)}</td>" for cell in _objects(row)) for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-    return ""
+def continued(data: Data, facts: Facts, lines: list[str]) -> Found | None:
+    """The whole text of which a body, `lines`, is only the beginning, cut off.
+
+    Only where that is certain: the text says what the body ends with, not far from where the body ends, and goes on
+    for half as long again. The body ends with an ellipsis, or the text is the page's own `articleBody`.
+    """
+    said = _NOT_WORD.sub("", "".join(lines)).casefold()
+    is_cut = bool(lines) and bool(_ELLIPSIS.search(lines[-1]))
+    tail = said[-CUT_CHARS:]
+    if len(tail) < CUT_CHARS:
+        return None
+    for name, reader in READERS if is_cut else (("json-ld", _json_ld),):
+        found = reader(data, facts)
+        if not isinstance(found, str):
+            continue
+        whole = _NOT_WORD.sub("", prose.plain(found)).casefold()
+        end = whole.find(tail) + len(tail)
+        if end >= len(tail) and end >= 0.8 * len(said) and len(whole) >= LONGER * end:
+            try:
+                return Found(name, prose.element(found))
+            except ExtractFailed:
+                return None
+    return None
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _arc_xp(data: Data, facts: Facts) -> str | None:
+    """Arc XP, by its typed elements, wherever in the page's data they are at the top."""
+    return next((body for value in data.values if (body := arc.story(value))), None)
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in _list(value) if isinstance(item, dict)]
+def _discourse(data: Data, facts: Facts) -> Found | None:
+    values = [document(text) for name, text in data.attributes if name == "data-preloaded"]
+    body = next((body for value in (*values, *data.values) if (body := discourse.topic(value))), None)
+    return Found("discourse", prose.element(body), "forum") if body else None
 
 
-def _arc_inner(entry: dict[str, Any]) -> str:
-    content = entry.get("content")
-    return content if isinstance(content, str) else _arc_element(entry) if entry.get("type") == "list" else ""
-
-
-def _json_ld(found: list[HtmlElement], facts: Facts) -> HtmlElement | None:
+def _json_ld(data: Data, facts: Facts) -> str | None:
     """JSON-LD: `articleBody`, or `text` of a post."""
     for node in facts.of_type(*ARTICLES, *POSTS):
         text = node.get("articleBody") or (string(node.get("text")) if node.get("text") else "")
         if isinstance(text, str) and text.strip():
-            return _prose(text)
+            return text
     return None
 
 
-def _next_data(found: list[HtmlElement], facts: Facts) -> HtmlElement | None:
-    """Next.js: the longest prose under a body's usual key in `<script id="__NEXT_DATA__">`."""
-    for script in found:
-        if script.get("id") != "__NEXT_DATA__":
-            continue
-        try:
-            data = json.loads(script.text, strict=False)
-        except (ValueError, RecursionError):
-            continue
-        best = max(_bodies(data), key=len, default="")
-        if len(best) >= _PROSE_CHARS:
-            return _prose(best)
+def _post(data: Data, facts: Facts) -> Found | None:
+    """A post of a social network: the page's JSON-LD, or an object of its data at the top."""
+    for value in (*facts.of_type("SocialMediaPosting"), *data.values):
+        post = posts.read(value)
+        if post is not None:
+            return Found(
+                "post", posts.to_element(post), "article" if post.is_article else "social", posts.facts_of(post)
+            )
     return None
 
 
-def _bodies(data: Any) -> Iterator[str]:
-    """Strings, and lists of strings as paragraphs, under a body's usual keys."""
-    queue: list[tuple[str, Any]] = [("", data)]
-    for _ in range(MAX_VALUES):
-        if not queue:
-            return
-        key, value = queue.pop()
-        if isinstance(value, dict):
-            queue.extend(value.items())
-        elif isinstance(value, list):
-            if key in (*_BODY_KEYS, "paragraphs", "blocks") and value:
-                texts = [
-                    item if isinstance(item, str) else string(item, "text", "content", "html", "value")
-                    for item in value
-                ]
-                yield "\n\n".join(text for text in texts if text)
-            queue.extend(("", item) for item in value)
-        elif isinstance(value, str) and key in _BODY_KEYS:
-            yield value
+def _state(data: Data, facts: Facts) -> str | None:
+    """Next.js, Nuxt, and any other state that a page's scripts start from, WordPress' posts among it."""
+    return state.body(data.values, _titles(facts), data.url)
 
 
-def _prose(text: str) -> HtmlElement:
-    if _MARKUP.search(text):
-        return _fragment(text)
-    body = etree.Element("div")
-    for line in printable(text).splitlines():
-        if line.strip():
-            etree.SubElement(body, "p").text = line.strip()
-    return body
+def _flight(data: Data, facts: Facts) -> str | None:
+    return state.body(data.rows, _titles(facts), data.url)
 
 
-def _fragment(html: str) -> HtmlElement:
-    root = parse(f"<body>{html}</body>", max_nodes=MAX_VALUES, max_depth=500)
-    return root.find("body")
+def _titles(facts: Facts) -> list[str]:
+    return [facts.title, facts.meta.get("og:title", ""), facts.meta.get("twitter:title", ""), *facts.headings[:3]]
 
 
-def _quoted(value: str) -> str:
-    return value.replace("&", "&amp;").replace('"', "&quot;")
-
-
-READERS: tuple[tuple[str, Callable[[list[HtmlElement], Facts], HtmlElement | None]], ...] = (
+READERS: tuple[tuple[str, Callable[[Data, Facts], str | Found | None]], ...] = (
     ("arc-xp", _arc_xp),
+    ("discourse", _discourse),
+    ("post", _post),
     ("json-ld", _json_ld),
-    ("next-data", _next_data),
+    ("state", _state),
+    ("flight", _flight),
 )
 """Payload readers in order of trust; the name becomes `source: payload:NAME`."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-_WRAPPERS = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "EmptyShallowRef", "Date", "NuxtError",
-                       "Island"))  # fmt: skip
+_WRAPPERS = frozenset(
+    ("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "EmptyShallowRef", "Date", "NuxtError", "Island")
+)
 
 
 def revive(data: Any) -> Any:
     """The value that such an array stands for, shared and cyclic where its references are; None if it is none."""
     if not isinstance(data, list) or not data or not isinstance(data[0], (list, dict)):
         return None
-    values: list[Any] = [dict() if isinstance(item, dict) else [] if isinstance(item, list) else item for item in data]
+    values: list[Any] = [{} if isinstance(item, dict) else [] if isinstance(item, list) else item for item in data]
 
     def at(place: Any) -> Any:
         for _ in range(8):  # wrappers in wrappers

@@ -19,7 +19,7 @@ _VALUE = re.compile(
     r"|\(?function\s{0,9}\(([\w$,\s]{0,65536})\)\s{0,9}\{\s{0,9}return\s{1,9}(?=[{\[]))"
 )
 _TOKEN = re.compile(
-    r"""(?:\s++|//[^\n]*+|/\*(?>.*?\*/))*+
+    r"""\s*+
     (?:(?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|`(?:[^`\\$]++|\\.|\$(?!\{))*+`)
     |(?P<number>[-+]?+(?:0[xX][0-9a-fA-F]{1,16}|(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d{1,3})?))
     |(?P<new>new\s{1,9}[\w$.]{1,60}\(\s{0,9}(?P<inner>"[^"\\]{0,200}"|'[^'\\]{0,200}'|[\d.]{0,30})\s{0,9}\))
@@ -90,7 +90,7 @@ def assigned(script: str) -> Iterator[Any]:
 
 
 def literal(text: str, position: int, fast: list[int]) -> tuple[Any, int]:
-    """The literal at a position, and where it ends. Raises `Unreadable`. `fast` counts down failures of the fast way."""
+    """The literal at a position, and where it ends; `fast` counts failures of the fast way. Raises `Unreadable`."""
     if fast[0] and _JSON.match(text, position):
         try:
             value, end = json.JSONDecoder(strict=False).raw_decode(text, position)
