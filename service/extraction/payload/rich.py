@@ -37,6 +37,7 @@ _TAGS = (
     (re.compile(r"^(?:strong|b|em|i|sub|sup)$", re.I), ""),
     (re.compile(r"paragraph|^p$|^text$|^block$|^normal$|unstyled|rich-?_?text$|^body$|^html$", re.I), "p"),
 )
+_PICTURE = re.compile(r"image|picture|photo|figure|^img$", re.I)
 _LEVEL = re.compile(r"(?:^h|heading|header|-)(?:[-_]?)([1-6])$", re.I)
 _BLOCKS = re.compile(r"<(?:p|br|div|ul|ol|h[1-6]|blockquote|a|em|strong|b|i)[\s/>]|</", re.I)
 
@@ -78,13 +79,12 @@ def _node(node: dict[str, Any], is_inside: bool, queue: list[tuple[Any, bool]]) 
     kind = _kind(node)
     if _SKIPPED.search(kind):
         return
-    source = next(
-        (s for s in map(_source, (node, node.get("data"), node.get("attrs"), node.get("attributes"))) if s), ""
-    )
-    if re.search(r"image|picture|photo|figure|^img$", kind, re.I) and source:
+    places = (node, node.get("data"), node.get("attrs"), node.get("attributes"))
+    source = next((address for place in places if (address := _source(place))), "")
+    if source and _PICTURE.search(kind):
         alt, caption = _said(node, "alt", "altText", "alt_text"), _said(node, "caption", "title")
-        figure = f'<figure><img src="{html.escape(source)}" alt="{html.escape(alt)}"><figcaption>{caption}</figcaption></figure>'
-        queue.append(((figure,), is_inside))
+        image = f'<img src="{html.escape(source)}" alt="{html.escape(alt)}">'
+        queue.append(((f"<figure>{image}<figcaption>{caption}</figcaption></figure>",), is_inside))
         return
     style = node.get("style")
     if kind.lower() == "block" and isinstance(style, str):
@@ -132,10 +132,10 @@ def _marked(node: dict[str, Any], text: str) -> Any:
     italic = node.get("italic") or "italic" in names or "em" in names
     if not (bold or italic):
         return text
-    text = html.escape(text, quote=False)
-    return (
-        f"{'<strong>' if bold else ''}{'<em>' if italic else ''}{text}{'</em>' if italic else ''}{'</strong>' if bold else ''}",
-    )
+    marked = html.escape(text, quote=False)
+    for name, is_set in (("em", italic), ("strong", bold)):
+        marked = f"<{name}>{marked}</{name}>" if is_set else marked
+    return (marked,)
 
 
 def _is_list(value: Any) -> bool:
@@ -148,7 +148,7 @@ def _is_list(value: Any) -> bool:
         or (isinstance(v, list) and len(v) > 3 and v[0] == "$")
         for v in first
     )
-    return nodes * 5 >= len(first) * 3
+    return bool(nodes * 5 >= len(first) * 3)
 
 
 def _kind(node: dict[str, Any]) -> str:
