@@ -146,9 +146,7 @@ def test_the_stream_of_next_js() -> None:
         f"3:{json.dumps(['$', 'main', None, {'post': {'title': TITLE, 'html': '$a'}, 'legal': {'text': LEGAL}}])}\n"
     )
     cuts = [0, 10, len(rows) // 2, len(rows)]
-    pushes = "".join(
-        script(f"self.__next_f.push([1,{json.dumps(rows[a:b])}])") for a, b in pairwise(cuts)
-    )
+    pushes = "".join(script(f"self.__next_f.push([1,{json.dumps(rows[a:b])}])") for a, b in pairwise(cuts))
     reads(page(script("(self.__next_f=self.__next_f||[]).push([0])") + pushes), "flight")
 
 
@@ -222,7 +220,7 @@ ELEMENTS: list[tuple[dict[str, Any], str]] = [
     ({"type": "list", "list_type": "ordered", "items": [{"type": "text", "content": "uno"}]}, "1. uno"),
     ({"type": "list", "items": [{"type": "list", "items": [{"type": "text", "content": "deep"}]}]}, "- deep"),
     ({"type": "quote", "content_elements": [{"type": "text", "content": "Said."}], "citation": {"content": "Ruth"}}, "> Said."),
-    ({"type": "table", "header": [{"content": "Year"}], "rows": [[{"content": "2026"}]]}, "| 2026 |"),
+    ({"type": "table", "header": [{"content": "Year"}, {"content": "Ice"}], "rows": [[{"content": "2026"}, {"content": "2"}]]}, "| 2026 | 2 |"),
     ({"type": "raw_html", "content": "<p>Raw <em>it</em>.</p>"}, "Raw *it*."),
     (
         {"type": "oembed_response", "raw_oembed": {"url": "https://v.example/1", "title": "A film", "html": "<iframe></iframe>"}},

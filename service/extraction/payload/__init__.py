@@ -132,8 +132,8 @@ def continued(data: Data, facts: Facts, lines: list[str]) -> Found | None:
         if not isinstance(found, str):
             continue
         whole = _NOT_WORD.sub("", prose.plain(found)).casefold()
-        end = whole.find(tail) + len(tail)
-        if end >= len(tail) and end >= 0.8 * len(said) and len(whole) >= LONGER * end:
+        end = whole.find(tail, max(0, int(0.8 * len(said)) - len(tail))) + len(tail)
+        if end >= len(tail) and len(whole) >= LONGER * end:
             try:
                 return Found(name, prose.element(found))
             except ExtractFailed:
