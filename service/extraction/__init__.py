@@ -15,7 +15,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction import documents, feeds, metadata, payload, posts
+from service.extraction import documents, feeds, metadata, payload, post, posts
 from service.extraction.assembly import leave_only
 from service.extraction.choice import ENOUGH_CHARS, choose
 from service.extraction.clean import Clean, clean, prepare
@@ -218,9 +218,9 @@ def _document(
         facts, kind = Facts(title=feed.title, meta={key: value for key, value in named.items() if value}), "feed"
         chosen = clean([feeds.to_element(feed)], feed.link or url)
     elif form == "post":
-        post = posts.from_document(body)
-        facts, kind = posts.facts_of(post), "article" if post.is_article else "social"
-        chosen = clean([posts.to_element(post)], post.url or url)
+        said = posts.from_document(body)
+        facts, kind = post.facts_of(said), "article" if said.is_article else "social"
+        chosen = clean([post.to_element(said)], said.url or url)
     else:
         text = text if text is not None else decode(body, content_type, url).text
         if not text.strip():

@@ -44,6 +44,9 @@ A Hangul syllable of EUC-KR is a valid UTF-8 pair with probability 0.09, so five
 PAIRS = 20
 """Runs of bytes beyond ASCII, each of even length, that no text of single bytes has: its words have either length."""
 
+UTF16_ZEROS = 8
+"""NULs under which a body is too short to tell UTF-16 from bytes that are no text."""
+
 UTF16_SHARE = 20
 """One NUL in so many bytes, all on one side of the pairs, makes a document UTF-16: mark-up alone has more."""
 
@@ -156,7 +159,7 @@ def _readable(label: str) -> str:
 def wide(body: bytes) -> str | None:
     """UTF-16 without a BOM, by the NULs that its mark-up, digits and blanks have on one side of each pair."""
     zeros = body.count(0)
-    if zeros * UTF16_SHARE < len(body) or len(body) < 4:
+    if zeros < UTF16_ZEROS or zeros * UTF16_SHARE < len(body):
         return None
     first = body[::2].count(0)
     name = "utf-16be" if first > zeros - first else "utf-16le"

@@ -134,8 +134,10 @@ def _reference(match: re.Match[str]) -> str:
     name = match.group(1)
     if not name:
         return "&amp;"
-    if name in _OF_XML or name.startswith("#"):
+    if name in _OF_XML:
         return match.group()
+    if name.startswith("#"):  # a control character is one that XML has no way to write
+        return html.escape(printable(html.unescape(f"&{name}")))
     return html.escape(html.unescape(f"&{name}")) if name in html5 else f"&amp;{name}"
 
 

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import html
 import json
-import re
-from dataclasses import dataclass, field
 from typing import Any
 
-from lxml import etree
-from lxml.etree import _Element as HtmlElement
-
-from service.extraction.documents import from_text
-from service.extraction.dom import collapse, drop, parse, printable
-from service.extraction.facts import Facts, types
+from service.extraction.dom import collapse, printable
+from service.extraction.facts import types
+from service.extraction.post import MARKUP, Media, Post
 from service.failures import ExtractFailed
 
 MAX_QUOTES = 3
@@ -25,49 +20,12 @@ MAX_QUOTES = 3
 MAX_MEDIA = 40
 """Media of one post that are kept."""
 
-MAX_NODES = 20_000
-"""Elements of one post's text."""
-
 _STREAMS = "www.w3.org/ns/activitystreams"
 _OBJECTS = frozenset(("Note", "Article", "Page", "Question", "Video", "Image", "Audio", "Event"))
 _ACTIVITIES = frozenset(("Create", "Announce", "Update"))
 _POSTINGS = frozenset(("SocialMediaPosting", "DiscussionForumPosting", "BlogPosting", "Comment"))
 _QUOTES = ("quote", "quoteUrl", "quoteUri", "_misskey_quote", "quoted_status", "reblog", "sharedContent", "isBasedOn")
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|&(?:#\d{1,7}|[a-zA-Z]{2,31});")
 _OEMBED = frozenset(("rich", "video", "photo", "link"))
-
-
-@dataclass(slots=True)
-class Media:
-    """An image, sound or video of a post, with what is said of it."""
-
-    url: str
-    kind: str
-    text: str = ""
-
-
-@dataclass(slots=True)
-class Post:
-    """A post; `content` is HTML."""
-
-    author: str = ""
-    address: str = ""
-    """Of the author's page."""
-    published: str = ""
-    title: str = ""
-    warning: str = ""
-    content: str = ""
-    url: str = ""
-    site: str = ""
-    is_article: bool = False
-    choices: list[str] = field(default_factory=list)
-    """Of a poll."""
-    media: list[Media] = field(default_factory=list)
-    quoted: Post | None = None
-
-    def says_something(self) -> bool:
-        """Whether there is anything to read in it."""
-        return bool(collapse(self.content) or self.media or self.quoted or self.choices)
 
 
 def is_post(data: Any) -> bool:
@@ -80,14 +38,15 @@ def read(data: Any, quotes: int = MAX_QUOTES) -> Post | None:
     if not isinstance(data, dict):
         return None
     post = None
-    if data.get("type") in _ACTIVITIES and isinstance(data.get("object"), dict) and quotes:
+    kind = _type(data)
+    if kind in _ACTIVITIES and isinstance(data.get("object"), dict) and quotes:
         return read({"@context": data.get("@context"), **data["object"]}, quotes - 1)
-    if data.get("type") in _OBJECTS and (_is_streams(data) or "attributedTo" in data):
-        post = _activity(data)
+    if kind in _OBJECTS and (_is_streams(data) or "attributedTo" in data):
+        post = _activity(data, kind)
     elif isinstance(data.get("account"), dict) and "content" in data and "created_at" in data:
         post = _status(data)
-    elif str(data.get("version")) == "1.0" and data.get("type") in _OEMBED and _is_oembed(data):
-        post = _oembed(data)
+    elif str(data.get("version")) == "1.0" and kind in _OEMBED and _is_oembed(data):
+        post = _oembed(data, kind)
     elif not types(data).isdisjoint(_POSTINGS):
         post = _posting(data)
     if post is None:
@@ -108,42 +67,7 @@ def from_document(body: bytes) -> Post:
     return post
 
 
-def to_element(post: Post) -> HtmlElement:
-    """A post as elements: author and time, text, media, the quoted post."""
-    root = etree.Element("div")
-    if post.author or post.published:
-        head = etree.SubElement(root, "p")
-        name = etree.SubElement(head, "a", {"href": post.address}) if post.address else etree.SubElement(head, "strong")
-        name.text = post.author or post.address
-        name.tail = f"{', ' if name.text else ''}{post.published}" if post.published else None
-    for line, tag in ((post.title, "h2"), (post.warning, "p")):
-        if line:
-            etree.SubElement(root, tag).text = line
-    root.extend(list(_content(post.content)))
-    if post.choices:
-        listing = etree.SubElement(root, "ul")
-        for choice in post.choices:
-            etree.SubElement(listing, "li").text = choice
-    for media in post.media:
-        root.append(_media_element(media))
-    if post.quoted is not None:
-        quote = etree.SubElement(root, "blockquote")
-        quote.extend(list(to_element(post.quoted)))
-    elif post.url and not len(root):
-        etree.SubElement(etree.SubElement(root, "p"), "a", {"href": post.url}).text = post.url
-    return root
-
-
-def facts_of(post: Post) -> Facts:
-    """What a post says of itself, as a page would in JSON-LD."""
-    node: dict[str, Any] = {"@type": "SocialMediaPosting", "author": {"name": post.author}}
-    node |= {"datePublished": post.published} if post.published else {}
-    node |= {"headline": post.title} if post.title else {}
-    meta = {"og:site_name": post.site} if post.site else {}
-    return Facts(meta=meta, nodes=[node], title=post.title, canonical=post.url or None)
-
-
-def _activity(data: dict[str, Any]) -> Post:
+def _activity(data: dict[str, Any], kind: str) -> Post:
     """ActivityStreams 2.0: Note and its kin."""
     people = _first(data.get("attributedTo")) or _first(data.get("actor"))
     texts = data.get("contentMap")
@@ -153,14 +77,14 @@ def _activity(data: dict[str, Any]) -> Post:
         author=_name(people),
         address=people if isinstance(people, str) else _link(people),
         published=_string(data.get("published")),
-        title=_string(data.get("name")) if data["type"] != "Note" else "",
+        title=_string(data.get("name")) if kind != "Note" else "",
         warning=_plain(data.get("summary")),
         content=_string(content),
         url=_link(data) or _string(data.get("id")),
-        is_article=data["type"] in ("Article", "Page"),
+        is_article=kind in ("Article", "Page"),
         choices=[_string(o.get("name")) for o in options if isinstance(o, dict)] if isinstance(options, list) else [],
     )
-    own = [data] if data["type"] in ("Video", "Image", "Audio") and "url" in data else []
+    own = [data] if kind in ("Video", "Image", "Audio") and "url" in data else []
     for item in (*own, *_list(data.get("attachment")), *_list(data.get("image"))):
         _attach(post, item, "name")
     return post
@@ -191,7 +115,7 @@ def _is_oembed(data: dict[str, Any]) -> bool:
     return any(isinstance(data.get(key), str) for key in ("html", "url", "title", "author_name", "thumbnail_url"))
 
 
-def _oembed(data: dict[str, Any]) -> Post:
+def _oembed(data: dict[str, Any], kind: str) -> Post:
     """oEmbed 1.0. Its `html` is a quotation of the post: what it says is kept, its scripts are not."""
     post = Post(
         author=_string(data.get("author_name")),
@@ -199,9 +123,9 @@ def _oembed(data: dict[str, Any]) -> Post:
         title=_string(data.get("title")),
         content=_string(data.get("html")),
         site=_string(data.get("provider_name")),
-        url="" if data["type"] == "photo" else _web(data.get("url")),
+        url="" if kind == "photo" else _web(data.get("url")),
     )
-    if data["type"] == "photo":
+    if kind == "photo":
         _attach(post, {"url": data.get("url"), "type": "Image", "name": data.get("title")}, "name")
     elif _web(data.get("thumbnail_url")) and not post.content:
         _attach(post, {"url": data.get("thumbnail_url"), "type": "Image"}, "name")
@@ -261,32 +185,9 @@ def _attach(post: Post, item: Any, text: str) -> None:
         post.media.append(Media(address, kind, collapse(_plain(said))))
 
 
-def _media_element(media: Media) -> HtmlElement:
-    figure = etree.Element("figure")
-    if media.kind == "image":
-        etree.SubElement(figure, "img", {"src": media.url, "alt": media.text})
-        return figure
-    player = etree.SubElement(figure, media.kind, {"src": media.url})
-    etree.SubElement(player, "a", {"href": media.url}).text = media.text or media.kind
-    return figure
-
-
-def _content(content: str) -> HtmlElement:
-    if not _MARKUP.search(content):
-        return from_text(content) if collapse(content) else etree.Element("div")
-    try:
-        body = parse(f"<body>{content}</body>", max_nodes=MAX_NODES, max_depth=100).find("body")
-    except ExtractFailed:
-        return from_text(_MARKUP.sub(" ", content))
-    for noise in list(body.iter("script", "style")):
-        drop(noise)
-    if (body.text or "").strip():
-        lead = etree.Element("p")
-        lead.text, body.text = body.text, None
-        while len(body) and body[0].tag in ("a", "span", "br", "b", "i", "em", "strong", "code"):
-            lead.append(body[0])
-        body.insert(0, lead)
-    return body
+def _type(data: dict[str, Any]) -> str:
+    """The type of an ActivityStreams object or an oEmbed answer: the first, where it has several."""
+    return next((kind for kind in _list(data.get("type")) if isinstance(kind, str)), "")
 
 
 def _is_streams(data: dict[str, Any]) -> bool:
@@ -330,7 +231,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> str:
-    return collapse(html.unescape(_MARKUP.sub(" ", _string(value)))) if "<" in _string(value) else _string(value)
+    return collapse(html.unescape(MARKUP.sub(" ", _string(value)))) if "<" in _string(value) else _string(value)
 
 
 def _string(value: Any) -> str:

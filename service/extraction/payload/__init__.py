@@ -15,7 +15,7 @@ from typing import Any
 
 from lxml.etree import _Element as HtmlElement
 
-from service.extraction import posts
+from service.extraction import post, posts
 from service.extraction.facts import Facts, string
 from service.extraction.metadata import ARTICLES, POSTS
 from service.extraction.payload import arc, devalue, discourse, flight, prose, state
@@ -164,11 +164,10 @@ def _json_ld(data: Data, facts: Facts) -> str | None:
 def _post(data: Data, facts: Facts) -> Found | None:
     """A post of a social network: the page's JSON-LD, or an object of its data at the top."""
     for value in (*facts.of_type("SocialMediaPosting"), *data.values):
-        post = posts.read(value)
-        if post is not None:
-            return Found(
-                "post", posts.to_element(post), "article" if post.is_article else "social", posts.facts_of(post)
-            )
+        said = posts.read(value)
+        if said is not None:
+            kind: Kind = "article" if said.is_article else "social"
+            return Found("post", post.to_element(said), kind, post.facts_of(said))
     return None
 
 
