@@ -110,7 +110,7 @@ def test_a_page_has_both() -> None:
 )
 def test_cutting_is_linear(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     piece(text, 0, len(text) - 1)
     outline(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -79,10 +79,10 @@ def test_time_is_linear(shape: str) -> None:
     spent = []
     for size in (20_000, 40_000):
         page = BLOWUPS[shape](size)
-        started = time.perf_counter()
+        started = time.process_time()
         with contextlib.suppress(Failure):  # some of these have no body
             extract(page, "http://a.test/")
-        spent.append(time.perf_counter() - started)
+        spent.append(time.process_time() - started)
     assert spent[1] < 3 * spent[0] + 0.3, spent
 
 

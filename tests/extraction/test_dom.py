@@ -24,10 +24,10 @@ def test_what_follows_an_early_end_is_kept() -> None:
 
 @pytest.mark.parametrize("depth", [330, 3000, 20_000, 120_000])
 def test_deep_nesting_keeps_the_sentence(depth: int) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     root = tree("<p>before" + "<div>" * depth + "The sentence." + "</div>" * depth + "<p>after")
     assert text_of(root) == "before The sentence. after"
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_deep_nesting_keeps_the_sentence(depth: int) -> None:
 )
 def test_a_megabyte_of_anything_is_bounded(piece: str) -> None:
     page = "".join(piece.format(number) for number in range(1_000_000 // len(piece)))
-    started = time.perf_counter()
+    started = time.process_time()
     with contextlib.suppress(ExtractFailed):  # over the cap on elements, or nothing but an open tag
         tree(page + "<p>x</p>")
-    assert time.perf_counter() - started < 4
+    assert time.process_time() - started < 4
 
 
 def test_void_elements_hold_nothing() -> None:

@@ -246,9 +246,9 @@ def test_no_text_breaks_a_date_or_a_name(text: str, language: str) -> None:
     "text", ["{" * 50_000, '{"a":"' + 'x "y" ' * 9_000 + '"}', "[" * 50_000, '{"a":"' * 9_000, "/*" * 30_000]
 )
 def test_repair_is_bounded(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     repaired(text)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_repair_is_bounded(text: str) -> None:
 def test_metadata_is_linear(piece: str) -> None:
     def spent(count: int) -> float:
         page = f"<title>a</title><body><p>{PROSE}</p>" + piece * count
-        started = time.perf_counter()
+        started = time.process_time()
         extract(page)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     assert any(spent(4_000) < 3 * spent(2_000) + 0.2 for _ in range(3))
 
