@@ -20,7 +20,7 @@ from service.extraction.assembly import leave_only
 from service.extraction.choice import ENOUGH_CHARS, choose
 from service.extraction.clean import Clean, clean, prepare
 from service.extraction.decode import decode
-from service.extraction.dom import parse, text_lines
+from service.extraction.dom import parse
 from service.extraction.explain import candidates, judged
 from service.extraction.faces import to_html, to_text
 from service.extraction.facts import Facts
@@ -134,11 +134,7 @@ def _extract(
             # "Loading…" is what a post says, on a page that says more; an app's shell says nothing else.
             reason = notice or f"{blocks.chars.sum()} visible characters"
             raise NoBody("No body was found in the page.", reason=reason, refresh=refresh)
-    if (
-        where == "body"
-        and not selector
-        and (whole := payload.continued(data, facts, text_lines(chosen.root))) is not None
-    ):
+    if where == "body" and not selector and (whole := payload.continued(data, facts, chosen.root)) is not None:
         where, chosen = f"payload:{whole.name}", clean([whole.body], base)
     page = _page(chosen, facts, kind, where, url, base, tables, explained, started, details)
     if not cut_off or where != "body":

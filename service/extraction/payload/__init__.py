@@ -16,6 +16,7 @@ from typing import Any
 from lxml.etree import _Element as HtmlElement
 
 from service.extraction import post, posts
+from service.extraction.dom import text_lines
 from service.extraction.facts import Facts, string
 from service.extraction.metadata import ARTICLES, POSTS
 from service.extraction.payload import arc, devalue, discourse, flight, prose, state
@@ -116,14 +117,17 @@ def read(data: Data, facts: Facts) -> Found | None:
     return None
 
 
-def continued(data: Data, facts: Facts, lines: list[str]) -> Found | None:
-    """The whole text of which a body, `lines`, is only the beginning, cut off.
+def continued(data: Data, facts: Facts, body: HtmlElement) -> Found | None:
+    """The whole text of which a body is only the beginning, cut off.
 
     Only where that is certain: the text says what the body ends with, not far from where the body ends, and goes on
     for half as long again. The body ends with an ellipsis, or the text is the page's own `articleBody`.
     """
-    said = _NOT_WORD.sub("", "".join(lines)).casefold()
-    is_cut = bool(lines) and bool(_ELLIPSIS.search(lines[-1]))
+    end = next((text for text in reversed(list(body.itertext())) if text.strip()), "")
+    is_cut = bool(_ELLIPSIS.search(end))
+    if not is_cut and _json_ld(data, facts) is None:  # nearly every page
+        return None
+    said = _NOT_WORD.sub("", "".join(text_lines(body))).casefold()
     tail = said[-CUT_CHARS:]
     if len(tail) < CUT_CHARS:
         return None
@@ -132,8 +136,8 @@ def continued(data: Data, facts: Facts, lines: list[str]) -> Found | None:
         if not isinstance(found, str):
             continue
         whole = _NOT_WORD.sub("", prose.plain(found)).casefold()
-        end = whole.find(tail, max(0, int(0.8 * len(said)) - len(tail))) + len(tail)
-        if end >= len(tail) and len(whole) >= LONGER * end:
+        place = whole.find(tail, max(0, int(0.8 * len(said)) - len(tail)))
+        if place >= 0 and len(whole) >= LONGER * (place + len(tail)):
             try:
                 return Found(name, prose.element(found))
             except ExtractFailed:
