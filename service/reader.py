@@ -22,7 +22,7 @@ from service.fetch import Response, StaticTier, Visit, retry_after
 from service.page import Page, Tables
 from service.render import NotRendered, RenderTier, Snapshot, State
 from service.settings import Settings
-from service.workers import Workers
+from service.workers import Turn, Workers
 
 RenderMode = bool | Literal["always"]
 
@@ -214,10 +214,18 @@ class Reader:
 
     async def _in_time(self, body: bytes, options: dict[str, Any], deadline: float) -> Page:
         scope = asyncio.timeout_at(deadline)
+        turn = Turn()
         try:
             async with scope:
-                return await self._workers.extract(body, **options)
+                return await self._workers.extract(body, turn, **options)
         except TimeoutError:
+            if not turn.has_come:
+                raise Overloaded(
+                    "The time budget was spent waiting for an extraction process.",
+                    reason="extraction queue",
+                    retry_after=1,
+                    url=options.get("url"),
+                ) from None
             raise UpstreamTimeout(
                 "The time budget was spent before the page was read.", reason="deadline", url=options.get("url")
             ) from None

@@ -61,6 +61,27 @@ async def test_a_full_queue_answers_at_once() -> None:
     assert workers.waiting == 0
 
 
+async def test_heavy_pages_leave_a_worker_to_the_others() -> None:
+    workers = Workers(settings(workers={"processes": 2, "queue": 9}))
+    await workers.start()
+    heavy = b"<article>" + b"<p>The keeper counts the boats again and again.</p>" * 40_000
+    slow = [asyncio.ensure_future(workers.extract(heavy)) for _ in range(3)]
+    await asyncio.sleep(0.2)
+    page = await workers.extract(PAGE)
+    assert page.title == "A page"
+    assert not any(task.done() for task in slow)
+    for task in slow:
+        task.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+
+
+async def test_a_budget_spent_in_the_queue_is_no_fault_of_the_page() -> None:
+    async with Reader(settings(workers={"processes": 1, "queue": 9}, limits={"total_seconds": 1})) as reader:
+        slow = [asyncio.ensure_future(reader.extract(SLOW)) for _ in range(3)]
+        outcomes = await asyncio.gather(*slow, return_exceptions=True)
+    assert any(isinstance(outcome, Overloaded) and outcome.reason == "extraction queue" for outcome in outcomes)
+
+
 async def test_failures_cross_the_pipe_with_their_evidence() -> None:
     workers = Workers(settings())
     await workers.start()

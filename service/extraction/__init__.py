@@ -20,7 +20,7 @@ from service.extraction.assembly import leave_only
 from service.extraction.choice import ENOUGH_CHARS, choose
 from service.extraction.clean import Clean, clean, prepare
 from service.extraction.decode import decode
-from service.extraction.dom import parse
+from service.extraction.dom import parse, printable
 from service.extraction.explain import candidates, judged
 from service.extraction.faces import to_html, to_text
 from service.extraction.facts import Facts
@@ -227,7 +227,8 @@ def _document(
     page = _page(chosen, facts, kind, "body", url, url, tables, ((), ()), started, metadata.details_of(facts, url, url))
     if form != "markdown" or not text:
         return page
-    return replace(page, markdown=text.strip(), outline=outline(text.strip()))
+    markdown = printable(text).strip()
+    return replace(page, markdown=markdown, outline=outline(markdown))
 
 
 def _selected(root: HtmlElement, selector: str) -> list[HtmlElement]:

@@ -290,3 +290,9 @@ def test_a_short_post_is_read_and_an_empty_one_is_none() -> None:
     assert page("<article><p>Low water at six.</p></article>", head).kind == "social"
     with pytest.raises(ExtractFailed):
         page("<div id=root></div>", head)
+
+
+def test_a_markdown_document_keeps_no_controls() -> None:
+    assert extract(b"# A lamp\n\nIt \x1b[31mburns all night\x7f.", None, "text/markdown").markdown == (
+        "# A lamp\n\nIt [31mburns all night."
+    )
