@@ -87,7 +87,8 @@ def kinds(origin: Origin, chance: random.Random) -> dict[str, Kind]:
         "article": Kind(58, articles, holds=whole),
         "moved": Kind(8, moved, holds=whole),
         "gone": Kind(6, gone, frozenset({"PAGE_NOT_FOUND"}), page=False),
-        "app": Kind(8, apps, frozenset({"UPSTREAM_TIMEOUT"}), render=True, holds=whole),
+        # A page whose process is killed under it has crashed, as far as anybody can tell: EXTRACT_FAILED.
+        "app": Kind(8, apps, frozenset({"UPSTREAM_TIMEOUT", "EXTRACT_FAILED"}), render=True, holds=whole),
         "broken": Kind(5, broken, hostile, page=False),
         "slow": Kind(3, slow, hostile),
         "endless": Kind(5, endless, hostile),
