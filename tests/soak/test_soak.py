@@ -78,7 +78,7 @@ def _report(traffic: Traffic, first: Size, last: Size) -> None:
     print({key: traffic.record.answered[key] for key in sorted(traffic.record.answered)})
 
 
-def _check(seconds: float) -> None:
+def _check(seconds: float, grown: float) -> None:
     with Origin() as origin, service(origin.port, SERVER__MAX_CONCURRENT="64", WORKERS__QUEUE="64") as port:
         pid = _pid_of(port)
         traffic = Traffic(port, kinds(origin, random.Random(1)), 2)
@@ -89,16 +89,16 @@ def _check(seconds: float) -> None:
         refused = sum(n for key, n in traffic.record.answered.items() if key.endswith("OVERLOADED"))
         assert honest > 0
         assert refused < 0.05 * honest, (refused, honest)
-        assert last.memory < 1.1 * first.memory
+        assert last.memory < grown * first.memory
         assert last.descriptors <= first.descriptors + 8
         assert last.processes <= first.processes + 1
 
 
 def test_a_minute_of_everything() -> None:
     """The same in short: too short for leaks to show, long enough for every kind and fault."""
-    _check(40)
+    _check(40, grown=8)  # its workers are young: any page may be their largest so far
 
 
 @pytest.mark.slow
 def test_twenty_minutes_of_everything() -> None:
-    _check(LONG)
+    _check(LONG, grown=1.1)
