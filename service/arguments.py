@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 
 import ada_url
@@ -71,10 +72,14 @@ def parser() -> argparse.ArgumentParser:
     tuning.add_argument("--folds", type=_whole(2, 20), default=5, help="parts of the cross-validation (default: 5)")
     tuning.set_defaults(command="tune")
 
+    key = commands.add_parser("key", help="make an API key, and the line of config.yaml that lets it in")
+    key.add_argument("name", metavar="NAME", type=_name, help="who will use it: letters, digits, `.`, `_`, `-`")
+    key.set_defaults(command="key")
+
     config = commands.add_parser("config", help="check the settings and show them as they are in force")
     config.set_defaults(command="config")
 
-    for command in (serve, read, from_file, explain, capture, tuning, config):
+    for command in (serve, read, from_file, explain, capture, tuning, key, config):
         # Also after the command; left out there, the one before it stays.
         command.add_argument("--config", metavar="FILE", default=argparse.SUPPRESS, help="settings file")
     return root
@@ -88,6 +93,12 @@ def _whole(low: int, high: int = MOST) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", text):
+        raise argparse.ArgumentTypeError(f"must be up to 64 letters, digits, `.`, `_` or `-`, not {text!r}")
+    return text
 
 
 def _address(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The command line: `bonmun serve`, `read`, `extract`, `explain`, `capture`, `tune`, `config`.
+"""The command line: `bonmun serve`, `read`, `extract`, `explain`, `capture`, `tune`, `key`, `config`.
 
 Markdown goes to standard output, everything else to standard error. Each failure has its own exit
 status (`Failure.exit_status`); sysexits name the rest: a wrong setting is 78, output that cannot be
@@ -83,7 +83,12 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
     server = settings.server.model_copy(update=overrides)
     settings = settings.model_copy(update={"server": server})
     configure(server.log_level)
-    if not _is_loopback(server.host):
+    if not _is_loopback(server.host) and not settings.auth.keys:
+        if not settings.auth.open:
+            raise SettingsError(
+                f"auth: {server.host} is reached from other machines, and no keys are set. Make one with `bonmun key`, "
+                "or say that whoever reaches it may use it: auth.open: true (BONMUN_AUTH__OPEN=true)"
+            )
         logging.getLogger("bonmun").warning("listening on %s: anyone who reaches it may use it", server.host)
     running = server_of(create_app(settings), server)
     try:
@@ -174,6 +179,19 @@ def _tune(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _key(options: argparse.Namespace, settings: Settings) -> int:
+    from service.api.keys import hash_of, new_key
+
+    key = new_key()
+    print(key)
+    print(
+        "bonmun: the key is shown only now. The service knows it by these lines of its config.yaml:\n"
+        f"auth:\n  keys:\n    {options.name}: {hash_of(key)}",
+        file=sys.stderr,
+    )
+    return 0
+
+
 def _config(options: argparse.Namespace, settings: Settings) -> int:
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")
     return 0
@@ -243,5 +261,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
     "explain": _explain,
     "capture": _capture,
     "tune": _tune,
+    "key": _key,
     "config": _config,
 }

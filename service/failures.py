@@ -65,6 +65,12 @@ class InvalidRequest(Failure):
     code, status, exit_status = "INVALID_REQUEST", 400, 2
 
 
+class Unauthorized(Failure):
+    """The service asks for a key, and the request has none that it knows."""
+
+    code, status, exit_status = "UNAUTHORIZED", 401, 12
+
+
 class AddressForbidden(Failure):
     """Scheme, port, host or resolved address is outside the egress policy, on any hop."""
 
@@ -121,6 +127,7 @@ class UpstreamTimeout(Failure):
 
 ALL: tuple[type[Failure], ...] = (
     InvalidRequest,
+    Unauthorized,
     AddressForbidden,
     BlockedBySite,
     PageNotFound,

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from service.api import routes
 from service.api.errors import on_client_gone, on_failure, on_http_error
+from service.api.keys import KeyRequired
 from service.api.metrics import registry_of
 from service.api.middleware import BodyLimit, RequestContext
 from service.failures import Failure
@@ -48,7 +49,11 @@ def create_app(settings: Settings | None = None) -> Starlette:
             Route("/openapi.json", routes.openapi, methods=["GET"]),
             Route("/docs", routes.docs, methods=["GET"]),
         ],
-        middleware=[Middleware(RequestContext), Middleware(BodyLimit, limit=settings.server.max_request_bytes)],
+        middleware=[
+            Middleware(RequestContext),
+            Middleware(KeyRequired, keys=settings.auth.keys),
+            Middleware(BodyLimit, limit=settings.server.max_request_bytes),
+        ],
         exception_handlers={
             Failure: on_failure,
             HTTPException: on_http_error,

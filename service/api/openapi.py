@@ -91,10 +91,15 @@ def document() -> dict[str, Any]:
             "/openapi.json": {"get": _plain("openapi", "This document.", "application/json")},
             "/docs": {"get": _plain("docs", "This interface, for people.", "text/html")},
         },
-        "components": {"schemas": definitions["$defs"]},
+        "components": {"schemas": definitions["$defs"], "securitySchemes": _SCHEMES},
+        "security": [{}, *({name: []} for name in _SCHEMES)],
     }
 
 
+_SCHEMES = {  # asked for where the operator has set keys
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
 _HEADERS = {
     name: {"description": text, "schema": {"type": "string"}}
     for name, text in (("X-Request-ID", "The request's id."), ("Server-Timing", "Milliseconds by stage."))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.settings.auth import Auth
 from service.settings.extraction import Extraction, Limits, Workers
 from service.settings.fetch import Egress, Fetch
 from service.settings.render import Render
@@ -13,6 +14,7 @@ class Settings(Section):
     """Every setting, by section."""
 
     server: Server = Server()
+    auth: Auth = Auth()
     limits: Limits = Limits()
     fetch: Fetch = Fetch()
     egress: Egress = Egress()
