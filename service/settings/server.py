@@ -16,5 +16,7 @@ class Server(Section):
     port: int = Field(8000, ge=0, le=65535)
     max_request_bytes: int = Field(16_777_216, gt=0)
     max_concurrent: int = Field(64, gt=0)
+    arrival_seconds: float = Field(30, gt=0)
+    unread_seconds: float = Field(30, gt=0)
     shutdown_seconds: float = Field(15, ge=0)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
